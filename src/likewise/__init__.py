@@ -1,0 +1,30 @@
+"""Group a collection of pictures the way you mean it.
+
+Public names are loaded when they are first used, so that ``likewise --help``
+never waits for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from likewise.methods.cc import CC
+    from likewise.oracles.labels import LabelOracle
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "CC": "likewise.methods.cc",
+    "LabelOracle": "likewise.oracles.labels",
+}
+__all__ = ["CC", "LabelOracle"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'likewise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,1 @@
+"""Views: what 'the same picture' means before anyone is asked."""

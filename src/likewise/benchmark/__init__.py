@@ -1,0 +1,1 @@
+"""Data sets, protocol, runs: every method on equal terms."""

@@ -1,0 +1,1 @@
+"""What answers say of images: questions, answers, and the graph of what follows from them."""

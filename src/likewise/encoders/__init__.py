@@ -1,0 +1,1 @@
+"""From pictures to vectors, computed once and kept."""

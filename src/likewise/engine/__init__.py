@@ -1,0 +1,1 @@
+"""Device, precision, processes, the loop. Nothing here knows what a cluster is."""

@@ -1,0 +1,1 @@
+"""Small networks on top of features."""

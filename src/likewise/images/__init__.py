@@ -1,0 +1,1 @@
+"""Pictures in: folders, lists of paths, arrays; broken files are named and left out."""

@@ -1,0 +1,1 @@
+"""Loss functions: plain functions of tensors."""

@@ -1,0 +1,1 @@
+"""The clustering methods: compositions of the rooms below."""

@@ -1,0 +1,1 @@
+"""How well a clustering agrees with known labels."""

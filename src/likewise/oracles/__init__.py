@@ -1,0 +1,1 @@
+"""Who answers: labels, noisy labels, recorded answers, a person at a terminal."""

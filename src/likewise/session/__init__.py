@@ -1,0 +1,1 @@
+"""One person's work on disk: the answer log, orientations, export."""
