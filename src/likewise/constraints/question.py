@@ -107,7 +107,9 @@ def _problem(question: Question, answer: str) -> str | None:
     elif answer and answer not in RESERVED:
         return None
     else:
-        return f"{answer!r} cannot name a group; choose a name that is not one of {sorted(RESERVED)}."
+        return (
+            f"{answer!r} cannot name a group; choose a name that is not one of {sorted(RESERVED)}."
+        )
     if answer in allowed:
         return None
     words = ", ".join((*allowed, CANNOT_TELL, BAD_IMAGE))

@@ -1,0 +1,115 @@
+"""Colours by search: the best ones for a few groups, any that do for the core of many."""
+
+from itertools import accumulate
+
+import numpy as np
+
+Neighbours = list[list[int]]
+Scores = list[list[float]]  # a row for each group, a column for each colour
+MAX_STEPS = 5_000
+MAX_CORE = 300  # groups; a step of the search looks at all of them
+
+
+def exact_colours(scores: Scores, neighbours: Neighbours) -> list[int] | None:
+    """Return the best colours, or None if there are none or the search takes too long."""
+    order = sorted(range(len(scores)), key=lambda group: -len(neighbours[group]))
+    # what the groups from each depth on can bring at most
+    ceiling = [*accumulate((max(scores[group]) for group in reversed(order)), initial=0.0)][::-1]
+    colours, best = [-1] * len(scores), list[int]()
+    best_total, n_steps = -np.inf, 0
+
+    def descend(depth: int, total: float) -> None:
+        nonlocal best, best_total, n_steps
+        n_steps += 1
+        if total + ceiling[depth] <= best_total or n_steps > MAX_STEPS:
+            return
+        if depth == len(order):
+            best, best_total = colours.copy(), total
+            return
+        group = order[depth]
+        taken = {colours[other] for other in neighbours[group]}
+        row = scores[group]
+        for chosen in sorted(range(len(row)), key=row.__getitem__, reverse=True):
+            if chosen not in taken:
+                colours[group] = chosen
+                descend(depth + 1, total + row[chosen])
+        colours[group] = -1
+
+    descend(0, 0.0)
+    return best or None
+
+
+def core_colours(scores: Scores, neighbours: Neighbours) -> list[int] | None:
+    """Return colours that clash nowhere, or None if none were found.
+
+    A group with fewer neighbours than there are colours can be coloured after
+    them; what is left when all such groups are taken away, again and again, is
+    the core. Only that needs a search, and there colours are interchangeable.
+    """
+    n_colours = len(scores[0])
+    core, later = _core(neighbours, n_colours)
+    found = _search(sorted(core), neighbours, n_colours)
+    if found is None:
+        return None
+    colours = [-1] * len(scores)
+    for group, chosen in _by_score(found, scores).items():
+        colours[group] = chosen
+    for group in reversed(later):
+        taken = {colours[other] for other in neighbours[group]}
+        free = [chosen for chosen in range(n_colours) if chosen not in taken]
+        colours[group] = max(free, key=scores[group].__getitem__)
+    return colours
+
+
+def _core(neighbours: Neighbours, n_colours: int) -> tuple[set[int], list[int]]:
+    """Return the core, and the other groups in the order they were taken away."""
+    degrees = [len(others) for others in neighbours]
+    core = set(range(len(neighbours)))
+    later = [group for group in core if degrees[group] < n_colours]
+    core.difference_update(later)
+    for group in later:  # grows as we go
+        for other in neighbours[group]:
+            degrees[other] -= 1
+            if other in core and degrees[other] < n_colours:
+                core.discard(other)
+                later.append(other)
+    return core, later
+
+
+def _search(core: list[int], neighbours: Neighbours, n_colours: int) -> dict[int, int] | None:
+    """Return colours for the core, up to their names; the group with least choice goes first."""
+    found: dict[int, int] = {}
+    n_steps = 0
+
+    def taken(group: int) -> set[int]:
+        return {found[other] for other in neighbours[group] if other in found}
+
+    def descend() -> bool:
+        nonlocal n_steps
+        n_steps += 1
+        if len(found) == len(core) or n_steps > MAX_STEPS:
+            return len(found) == len(core)
+        waiting = [group for group in core if group not in found]
+        group = max(waiting, key=lambda g: (len(taken(g)), len(neighbours[g])))
+        # colours nobody has are all alike: the first of them is enough
+        n_tried = min(len(set(found.values())) + 1, n_colours)
+        for chosen in range(n_tried):
+            if chosen not in taken(group):
+                found[group] = chosen
+                if descend():
+                    return True
+                del found[group]
+        return False
+
+    return found if len(core) <= MAX_CORE and descend() else None
+
+
+def _by_score(found: dict[int, int], scores: Scores) -> dict[int, int]:
+    """Rename colours that are interchangeable so that the sum of scores is largest."""
+    from scipy.optimize import linear_sum_assignment
+
+    gains = np.zeros((len(scores[0]), len(scores[0])))
+    for group, chosen in found.items():
+        gains[chosen] += scores[group]
+    _, names = linear_sum_assignment(gains, maximize=True)
+    return {group: int(names[chosen]) for group, chosen in found.items()}

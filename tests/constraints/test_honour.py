@@ -1,0 +1,127 @@
+"""Clusters that honour the answers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.honour import honour, violated
+from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Relation
+from likewise.errors import InvalidParameterError
+from likewise.seeds import stream
+
+SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
+N = 7
+answered = st.lists(
+    st.tuples(st.permutations(range(N)), st.sampled_from(["pair", "pair", "label", "choice"])),
+    max_size=12,
+)
+
+
+def tell(graph: ConstraintGraph, labels: list[int], order: list[int], kind: str) -> None:
+    """Tell what someone with these groups in mind would answer."""
+    first, second, third = order[:3]
+    if kind == "label":
+        graph.label(first, f"name {labels[first]}")
+    elif kind == "pair":
+        graph.add(first, second, SAME if labels[first] == labels[second] else DIFFERENT)
+    else:
+        fits = [k for k, i in zip("ab", (second, third), strict=True) if labels[i] == labels[first]]
+        question = Question.choice(first, (second, third), ("a", "b"))
+        graph.tell(Answer(question, fits[0] if len(fits) == 1 else "cannot_tell"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    labels=st.lists(st.integers(0, 2), min_size=N, max_size=N),
+    answers=answered,
+    seed=st.integers(0, 10**6),
+)
+def test_what_can_be_honoured_is_and_as_near_to_the_probabilities_as_can_be(
+    labels: list[int], answers: list[tuple[list[int], str]], seed: int
+) -> None:
+    graph = ConstraintGraph(N)
+    for order, kind in answers:
+        tell(graph, labels, order, kind)
+    probabilities = stream(seed, "probabilities").dirichlet(np.ones(3), N)
+    honoured = honour(probabilities, graph)
+    known = graph.relations(range(N))
+    assert fits(honoured.labels, known)
+    assert honoured.n_unmet == 0
+    everything = np.array(list(itertools.product(range(3), repeat=N)))
+    logs = np.log(probabilities)[np.arange(N), everything].sum(axis=1)
+    best = max(log for log, each in zip(logs, everything, strict=True) if fits(each, known))
+    assert np.log(probabilities)[np.arange(N), honoured.labels].sum() == pytest.approx(best)
+
+
+def fits(labels: np.ndarray, known: np.ndarray) -> bool:
+    is_same = labels[:, None] == labels[None, :]
+    return bool(np.where(is_same, known >= 0, known <= 0).all())
+
+
+def test_images_nobody_spoke_of_keep_their_most_probable_cluster() -> None:
+    graph = ConstraintGraph(4)
+    graph.add(0, 1, SAME)
+    honoured = honour(np.array([[0.6, 0.4], [0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), graph)
+    assert honoured.labels.tolist() == [1, 1, 0, 1]
+    assert (honoured.n_violations, honoured.n_unmet) == (1, 0)
+
+
+def test_a_probability_of_zero_can_be_overruled() -> None:
+    graph = ConstraintGraph(3)
+    graph.add(0, 1, DIFFERENT)
+    honoured = honour(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), graph)
+    assert sorted(honoured.labels[:2].tolist()) == [0, 1]
+
+
+def test_every_violated_answer_counts_once_and_those_set_aside_do_not() -> None:
+    graph = ConstraintGraph(6)
+    graph.add(0, 1, SAME)
+    graph.add(0, 1, DIFFERENT)  # set aside
+    graph.add(2, 3, DIFFERENT)
+    graph.tell(Answer(Question.choice(4, (0, 2, 3), ("a", "b", "c")), "none"))
+    graph.add(4, 5, Relation.UNKNOWN)
+    assert violated(np.array([0, 1, 2, 2, 2, 2]), graph) == [0, 2, 3]
+    assert violated(np.array([0, 0, 2, 3, 4, 2]), graph) == []
+
+
+def test_a_name_means_the_cluster_that_suits_most_answers_and_no_other_name_has() -> None:
+    graph = ConstraintGraph(5)
+    for image, name in enumerate(["a", "a", "a", "b", "b"]):
+        graph.label(image, name)
+    assert violated(np.array([1, 1, 0, 0, 0]), graph) == [2]
+    assert violated(np.array([1, 1, 1, 1, 1]), graph) == [3, 4]
+    assert violated(np.array([1, 0, 1, 0, 1]), graph) == [1, 4]
+
+
+def test_more_different_groups_than_clusters_are_honoured_as_far_as_can_be() -> None:
+    graph = ConstraintGraph(3)
+    for i, j in itertools.combinations(range(3), 2):
+        graph.add(i, j, DIFFERENT)
+    honoured = honour(np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]]), graph)
+    assert (honoured.n_violations, honoured.n_unmet) == (3, 1)
+
+
+@pytest.mark.parametrize("two_groups", [False, True])
+def test_many_answers_from_two_groups_are_all_honoured(two_groups: bool) -> None:
+    rng = stream(0, "many answers")
+    labels = rng.integers(2, size=500)
+    graph = ConstraintGraph(500, two_groups=two_groups)
+    for i, j in rng.integers(500, size=(600, 2)).tolist():
+        if i != j:
+            graph.add(i, j, SAME if labels[i] == labels[j] else DIFFERENT)
+    honoured = honour(rng.dirichlet(np.ones(2), 500), graph)
+    assert honoured.n_violations > 0
+    assert violated(honoured.labels, graph) == []
+
+
+def test_bad_probabilities_are_refused_in_words() -> None:
+    graph = ConstraintGraph(3)
+    with pytest.raises(InvalidParameterError, match=r"shape \(2, 4\) do not fit the 3 images"):
+        honour(np.ones((2, 4)), graph)
+    with pytest.raises(InvalidParameterError, match="negative, infinite or not a number"):
+        honour(np.full((3, 2), np.nan), graph)
