@@ -1,0 +1,48 @@
+"""Strategies by name."""
+
+import inspect
+from collections.abc import Callable
+
+from likewise.errors import UnknownNameError
+from likewise.queries.at_random import Random
+from likewise.queries.csd import SimilarityChange
+from likewise.queries.entropy import Entropy
+from likewise.queries.joint import Joint
+from likewise.queries.joint_authors import JointAuthors
+from likewise.queries.margin_diversity import MarginDiversity
+from likewise.queries.pool import QueryStrategy
+from likewise.queries.s_hp import HardPairs
+from likewise.queries.s_up import UncertainPairs
+from likewise.queries.typiclust import Typical
+from likewise.queries.uncertainty import Uncertainty
+
+STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
+    "csd": SimilarityChange,
+    "entropy": Entropy,
+    "joint": Joint,
+    "joint-authors": JointAuthors,
+    "margin-diversity": MarginDiversity,
+    "random": Random,
+    "s-hp": HardPairs,
+    "s-up": UncertainPairs,
+    "typiclust": Typical,
+    "uncertainty": Uncertainty,
+}
+
+
+def make_strategy(name: str, **parameters: object) -> QueryStrategy:
+    """Return the strategy called `name`; ``_`` and ``-`` are the same in a name.
+
+    Examples
+    --------
+    >>> make_strategy("joint", hard="eq7")
+    Joint(epsilon=0.2, hard='eq7')
+    """
+    key = name.replace("_", "-")
+    if key not in STRATEGIES:
+        raise UnknownNameError("strategy", name, STRATEGIES)
+    known = inspect.signature(STRATEGIES[key]).parameters
+    for parameter in parameters:
+        if parameter not in known:
+            raise UnknownNameError(f"parameter of strategy {key!r}", parameter, known)
+    return STRATEGIES[key](**parameters)

@@ -1,0 +1,44 @@
+import subprocess
+import sys
+
+import pytest
+
+from likewise.errors import UnknownNameError
+from likewise.queries.joint import Joint
+from likewise.queries.registry import STRATEGIES, make_strategy
+from likewise.queries.s_up import UncertainPairs
+
+
+def test_strategies_are_made_by_name_with_their_parameters() -> None:
+    assert make_strategy("s-up", epsilon=0.1) == UncertainPairs(0.1)
+    assert make_strategy("s_up") == UncertainPairs()
+    assert make_strategy("joint", hard="eq7") == Joint(hard="eq7")
+
+
+def test_an_unknown_name_gets_a_hint() -> None:
+    with pytest.raises(
+        UnknownNameError, match="'entrpy' is not a known strategy; did you mean 'entropy'"
+    ):
+        make_strategy("entrpy")
+
+
+def test_an_unknown_parameter_gets_a_hint() -> None:
+    with pytest.raises(
+        UnknownNameError,
+        match="'epsilom' is not a known parameter of strategy 'joint'; did you mean 'epsilon'",
+    ):
+        make_strategy("joint", epsilom=1)
+
+
+def test_names_are_sorted_so_that_the_next_one_has_its_place() -> None:
+    assert list(STRATEGIES) == sorted(STRATEGIES)
+
+
+def test_neither_torch_nor_scikit_learn_is_loaded() -> None:
+    code = (
+        "import sys, likewise.queries.registry, likewise.queries.instances, "
+        "likewise.queries.batch, likewise.oracles.noisy, likewise.oracles.terminal;"
+        "print(sorted({'torch', 'sklearn', 'faiss'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
