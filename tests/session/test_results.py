@@ -1,0 +1,153 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.constraints.question import Answer, Question
+from likewise.errors import InvalidParameterError, LikewiseWarning, SessionError
+from likewise.session import Session, assignments, load_results, save_results
+from likewise.session.results import FILE
+from tests.session.pictures import Pictures, pictures
+
+N = 20
+
+
+def confident(labels: list[int], k: int = 2) -> np.ndarray:
+    """Return probabilities of .9 for each label."""
+    rest = 0.1 / (k - 1)
+    return np.where(np.arange(k) == np.array(labels)[:, None], 0.9, rest).astype(np.float32)
+
+
+def test_results_come_back_as_they_were_saved(session: Session) -> None:
+    labels = [i % 2 for i in range(N)]
+    assert load_results(session, "season") is None
+    saved = save_results(session, "season", confident(labels), keys=("g1", "g2"), n_answers=7)
+    with Session.open(session.path, write=False) as other:
+        loaded = load_results(other, "season")
+    assert loaded is not None
+    np.testing.assert_array_equal(loaded.labels, labels)
+    np.testing.assert_array_equal(loaded.probabilities, saved.probabilities)
+    np.testing.assert_allclose(loaded.confidence, 0.9)
+    assert (loaded.keys, loaded.n_answers) == (("g1", "g2"), 7)
+    assert not loaded.moved.any()
+
+
+def test_a_reader_may_save_results_while_another_process_writes_answers(session: Session) -> None:
+    with Session.open(session.path, write=False) as trainer:
+        save_results(trainer, "season", confident([0] * N))
+    assert load_results(session, "season") is not None
+
+
+def test_images_that_moved_are_marked(session: Session) -> None:
+    save_results(session, "season", confident([0] * N))
+    results = save_results(session, "season", confident([0] * (N - 2) + [1, 1]))
+    assert np.flatnonzero(results.moved).tolist() == [18, 19]
+
+
+def test_answers_hold_whatever_the_model_believes(session: Session) -> None:
+    session.tell(Answer(Question.pair(0, 1), "same"))
+    session.tell(Answer(Question.pair(2, 3), "different"))
+    labels = save_results(session, "season", confident([0, 1, 0, 0] + [0] * (N - 4))).labels
+    assert labels[0] == labels[1]
+    assert labels[2] != labels[3]
+
+
+def test_answers_given_after_the_training_hold_too(session: Session) -> None:
+    save_results(session, "season", confident([0] * N))
+    session.tell(Answer(Question.pair(0, 1), "different"))
+    rows = assignments(session, "season")
+    assert rows[0].cluster != rows[1].cluster
+    assert [row.answered for row in rows] == [True, True] + [False] * (N - 2)
+
+
+def test_new_images_have_no_label_until_the_next_training(session: Session) -> None:
+    save_results(session, "season", confident([1] * N))
+    session.sync(pictures(N + 2))
+    results = load_results(session, "season")
+    assert results is not None
+    assert results.labels.tolist() == [1] * N + [-1, -1]
+    assert results.confidence[-1] == 0
+    session.tell(Answer(Question.pair(0, N), "same"))
+    told, unknown = assignments(session, "season")[-2:]
+    assert told.cluster == 1  # somebody said so
+    assert (unknown.cluster, unknown.name, unknown.confidence) == (-1, "not sorted yet", 0)
+
+
+def test_the_moved_flag_is_not_set_for_new_images(session: Session) -> None:
+    save_results(session, "season", confident([1] * N))
+    session.sync(pictures(N + 1))
+    assert not save_results(session, "season", confident([1] * (N + 1))).moved.any()
+
+
+def test_copies_go_where_their_image_goes(tmp_path: Path) -> None:
+    with Session.create(tmp_path / "s", Pictures(["a", "b", "c"], "xyx")) as session:
+        session.add_orientation("season")
+        session.tell(Answer(Question.pair(0, 1), "same"))
+        labels = save_results(session, "season", confident([1, 1, 0])).labels
+        assert labels.tolist() == [1, 1, 1]
+        rows = assignments(session, "season")
+        assert [row.cluster for row in rows] == [1, 1, 1]
+        assert [row.answered for row in rows] == [True, True, True]
+        session.tell(Answer(Question.label(2), "bad_image"))
+        assert [row.cluster for row in assignments(session, "season")] == [-1, 1, -1]
+
+
+def test_bad_images_are_in_no_cluster(session: Session) -> None:
+    session.tell(Answer(Question.label(4), "bad_image"))
+    save_results(session, "season", confident([0] * N))
+    row = assignments(session, "season")[4]
+    assert (row.cluster, row.name, row.answered) == (-1, "bad image", True)
+
+
+def test_clusters_are_called_by_their_keys(session: Session) -> None:
+    winter = session.make_group("season", name="winter").key
+    summer = session.make_group("season", name="summer").key
+    save_results(session, "season", confident([i % 2 for i in range(N)]), keys=(winter, summer))
+    session.change_group("season", winter, name="cold days")
+    assert [row.name for row in assignments(session, "season")[:2]] == ["cold days", "summer"]
+    session.change_group("season", summer, merge_into=winter)
+    rows = assignments(session, "season")
+    assert {(row.cluster, row.name) for row in rows} == {(0, "cold days")}
+
+
+def test_without_keys_clusters_are_called_as_most_of_their_labels(session: Session) -> None:
+    for image in (0, 2):
+        session.tell(Answer(Question.label(image), "winter"))
+    save_results(session, "season", confident([i % 2 for i in range(N)]))
+    assert [row.name for row in assignments(session, "season")[:2]] == ["winter", ""]
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish", b"PK\x03\x04 half a zip"])
+def test_a_damaged_file_counts_as_none_and_says_so(session: Session, content: bytes) -> None:
+    save_results(session, "season", confident([0] * N))
+    (session.model_folder("season") / FILE).write_bytes(content)
+    with pytest.warns(LikewiseWarning, match=r"results.npz is damaged .* train again"):
+        assert load_results(session, "season") is None
+
+
+def test_nothing_is_left_over_when_results_are_replaced(session: Session) -> None:
+    for _ in range(3):
+        save_results(session, "season", confident([0] * N))
+    assert [p.name for p in session.model_folder("season").iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "keys", "message"),
+    [
+        (np.ones((3, 2)), (), r"of shape \(3, 2\) do not fit the 20 images"),
+        (np.ones(20), (), r"of shape \(20,\) do not fit"),
+        (np.full((20, 2), np.nan), (), "NaN or infinite"),
+        (np.ones((20, 2)), ("g1",), "1 keys do not fit 2 clusters"),
+    ],
+)
+def test_results_that_do_not_fit_are_refused(
+    session: Session, probabilities: np.ndarray, keys: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        save_results(session, "season", probabilities, keys=keys)
+    assert load_results(session, "season") is None
+
+
+def test_before_any_training_there_is_nothing_to_show(session: Session) -> None:
+    with pytest.raises(SessionError, match="Orientation 'season' has no groups yet"):
+        assignments(session, "")
