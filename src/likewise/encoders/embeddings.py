@@ -1,0 +1,84 @@
+"""The vectors of a collection, in facets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.encoders.encoder import Floats
+from likewise.errors import InvalidParameterError
+from likewise.images.skipped import Skipped
+
+Indexes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """One row an image in each facet.
+
+    Parameters
+    ----------
+    facets : mapping of str to array of shape (n, d)
+        In order; all with the same number of rows.
+    skipped : sequence of Skipped
+        Images that could not be read; they have no row.
+    kept : array of shape (n,), optional
+        The position in the collection of each row; None if every image has one.
+
+    Examples
+    --------
+    >>> both = Embeddings({"last": np.ones((3, 4), "f4"), "stage1": np.zeros((3, 2), "f4")})
+    >>> both.matrix().shape, both.slices["stage1"]
+    ((3, 6), slice(4, 6, None))
+    """
+
+    facets: Mapping[str, Floats]
+    skipped: Sequence[Skipped] = ()
+    kept: Indexes | None = None
+    _matrix: Floats | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        counts = {len(vectors) for vectors in self.facets.values()}
+        if len(counts) != 1:
+            raise InvalidParameterError(
+                f"The facets have {sorted(counts)} rows; give one row an image in each of them."
+            )
+
+    @classmethod
+    def split(
+        cls,
+        matrix: Floats,
+        widths: Mapping[str, int],
+        skipped: Sequence[Skipped] = (),
+        kept: Indexes | None = None,
+    ) -> Self:
+        """Return the columns of `matrix` as facets, without a copy."""
+        slices = side_by_side(widths)
+        return cls({f: matrix[:, columns] for f, columns in slices.items()}, skipped, kept, matrix)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.facets.values())))
+
+    @property
+    def slices(self) -> dict[str, slice]:
+        """Return the columns of each facet in `matrix`."""
+        return side_by_side({facet: vectors.shape[1] for facet, vectors in self.facets.items()})
+
+    def matrix(self) -> Floats:
+        """Return all facets side by side, ``(n, sum of widths)``; not to be written to."""
+        if self._matrix is not None:
+            return self._matrix
+        facets = list(self.facets.values())
+        return facets[0] if len(facets) == 1 else np.concatenate(facets, axis=1)
+
+
+def side_by_side(widths: Mapping[str, int]) -> dict[str, slice]:
+    """Return the columns each facet takes when all stand side by side."""
+    ends = list(accumulate(widths.values()))
+    return {
+        facet: slice(end - width, end)
+        for (facet, width), end in zip(widths.items(), ends, strict=True)
+    }

@@ -1,0 +1,80 @@
+"""Two ways to run the bundled network: ONNX Runtime on processors, torch on everything else.
+
+Both take ``(b, s, s, 3)`` uint8 and return pooled vectors: for each stage the mean and the
+spread of its map over all places side by side, and the mean of the last map.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+
+from likewise.encoders.efficientnet_lite import CENTRE, SCALE, EfficientNetLite
+from likewise.encoders.encoder import Floats
+from likewise.encoders.lite_onnx import to_onnx
+from likewise.encoders.pooling import mean_and_spread
+from likewise.images.collection import Pixels
+
+Runner = Callable[[Pixels], dict[str, Floats]]
+
+
+def make_runner(network: EfficientNetLite, stages: Mapping[str, int]) -> Runner:
+    """Return the fastest runner there is here.
+
+    Parameters
+    ----------
+    network : EfficientNetLite
+    stages : mapping of facet to the position of its stage
+    """
+    if torch.cuda.is_available():
+        return torch_runner(network, stages, device="cuda")
+    if importlib.util.find_spec("onnxruntime") is not None:
+        return onnx_runner(network, stages)
+    return torch_runner(network, stages)
+
+
+def torch_runner(
+    network: EfficientNetLite, stages: Mapping[str, int], device: str = "cpu"
+) -> Runner:
+    """Return plain torch in float32: the reference, and the way for GPUs."""
+    network = network.eval().to(device)
+
+    @torch.inference_mode()
+    def run(squares: Pixels) -> dict[str, Floats]:
+        x = torch.from_numpy(squares).to(device).permute(0, 3, 1, 2)  # channels last already
+        maps = network((x.float() - CENTRE) / SCALE)
+        pooled = {facet: mean_and_spread(maps[stage]) for facet, stage in stages.items()}
+        pooled["last"] = maps[-1].mean((2, 3))
+        return {facet: vectors.cpu().numpy() for facet, vectors in pooled.items()}
+
+    return run
+
+
+def onnx_runner(network: EfficientNetLite, stages: Mapping[str, int]) -> Runner:
+    """Return the network in ONNX Runtime: the same float32 numbers, several times faster."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        to_onnx(network, stages), options, providers=["CPUExecutionProvider"]
+    )
+
+    def run(squares: Pixels) -> dict[str, Floats]:
+        results = session.run(None, {"pixels": np.ascontiguousarray(squares)})
+        last, *moments = (values.reshape(len(squares), -1) for values in results)
+        pooled = {
+            facet: _from_moments(mean, squared)
+            for facet, mean, squared in zip(stages, moments[::2], moments[1::2], strict=True)
+        }
+        return {**pooled, "last": last}
+
+    return run
+
+
+def _from_moments(mean: Floats, squared: Floats) -> Floats:
+    """Return mean and spread side by side from the means of x and of x²."""
+    spread = np.sqrt(np.maximum(squared - mean * mean, 0))  # below zero only by rounding
+    return np.concatenate([mean, spread], axis=1)

@@ -1,0 +1,43 @@
+"""Encoders by name."""
+
+import re
+from pathlib import Path
+
+from likewise.encoders.encoder import Encoder
+from likewise.errors import UnknownNameError
+
+DEFAULT = "bundled"
+_OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+))?")
+_KNOWN = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
+_FOREIGN = ("hf:ID-OR-FOLDER",)
+
+
+def make_encoder(name: str = DEFAULT) -> Encoder:
+    """Return the encoder called `name`.
+
+    Parameters
+    ----------
+    name : str
+        ``bundled`` needs no download. ``efficientnet-lite0`` or ``efficientnet-lite2``,
+        with a size in pixels if wanted (``efficientnet-lite2-224``). ``hf:ID`` is a model of
+        the Hugging Face hub, or its folder; an id or path with a slash needs no ``hf:``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such encoder.
+    EncoderError
+        If there is, but it cannot be had.
+    """
+    from likewise.encoders.bundled import LiteEncoder
+
+    if name == DEFAULT:
+        return LiteEncoder()
+    if own := _OWN.fullmatch(name):
+        variant, size = own.groups()
+        return LiteEncoder(variant, int(size)) if size else LiteEncoder(variant)
+    if name.startswith("hf:") or "/" in name or Path(name).is_dir():
+        from likewise.encoders.huggingface import hub_encoder
+
+        return hub_encoder(name.removeprefix("hf:"))
+    raise UnknownNameError("encoder", name, [*_KNOWN, *_FOREIGN])

@@ -1,0 +1,27 @@
+"""Adds rows to a shelf for ever, and says so after each block; to be killed or joined."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from likewise.encoders.shelf import Shelf
+
+WIDTH = 64
+
+
+def row_of(name: str) -> float:
+    """Return the number that fills the row of `name`."""
+    return float(int(name.rpartition("-")[2]) % 2048)
+
+
+def main(folder: str, who: str, n_blocks: int, block: int = 16) -> None:
+    shelf = Shelf(Path(folder), "numbers", {"all": WIDTH}, "float16")
+    for start in range(0, n_blocks * block, block):
+        names = [f"{who}-{i}" for i in range(start, start + block)]
+        shelf.add(names, np.array([[row_of(n)] * WIDTH for n in names], dtype=np.float32))
+        print("\n".join(names), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,128 @@
+"""Networks to be trained: the papers' sizes, small ones, and one's own."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from likewise.encoders.backbones import BACKBONES, Backbone, make_backbone
+from likewise.engine.randomness import borrowed_global_generator
+from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
+
+
+def made(backbone: str | nn.Module) -> Backbone:
+    with borrowed_global_generator(0, "backbone"):
+        return make_backbone(backbone)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_parameters", "n_features"),
+    [
+        ("resnet18", 11_176_512, 512),
+        ("resnet34", 21_284_672, 512),
+        ("resnet50", 23_508_032, 2048),
+        ("convnext-tiny", 27_820_128, 768),
+    ],
+)
+def test_has_as_many_parameters_as_published_without_the_classifier(
+    name: str, n_parameters: int, n_features: int
+) -> None:
+    backbone = made(name)
+    assert sum(p.numel() for p in backbone.parameters()) == n_parameters
+    assert backbone.n_features == n_features
+
+
+def test_every_name_is_tried_above() -> None:
+    assert set(BACKBONES) == {"resnet18", "resnet34", "resnet50", "convnext-tiny"}
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18:width=8", "resnet50:width=4,stem=3x3", "resnet34:stem=3x3/2,width=4"]
+)
+def test_gives_a_vector_an_image_and_learns(name: str) -> None:
+    backbone = made(name)
+    features = backbone(torch.ones(2, 3, 32, 32))
+    assert features.shape == (2, backbone.n_features)
+    features.sum().backward()
+    assert all(p.grad is not None for p in backbone.parameters())
+
+
+@pytest.mark.parametrize(("stem", "side"), [("7x7", 16), ("3x3/2", 32), ("3x3", 64)])
+def test_the_stem_says_how_much_is_left_of_a_small_picture(stem: str, side: int) -> None:
+    sides: list[int] = []
+    backbone = made(f"resnet18:width=4,stem={stem}")
+    model: Any = backbone.network.model
+    model.embedder.register_forward_hook(lambda _, __, out: sides.append(out.shape[-1]))
+    backbone.eval()(torch.zeros(1, 3, 64, 64))
+    assert sides == [side]
+
+
+def test_width_scales_every_stage() -> None:
+    model: Any = made("resnet18:width=16").network.model
+    widths = [stage.layers[0].layer[0].convolution.out_channels for stage in model.encoder.stages]
+    assert widths == [16, 32, 64, 128]
+
+
+@pytest.mark.parametrize("stem", ["7x7", "3x3"])
+def test_convolutions_start_as_he_says(stem: str) -> None:
+    """Normal with variance 2 / (outputs x places of the kernel)."""
+    model: Any = made(f"resnet18:stem={stem}").network.model
+    first = model.embedder.embedder.convolution
+    deep = model.encoder.stages[3].layers[1].layer[1].convolution
+    for conv in (first, deep):
+        expected = math.sqrt(2 / (conv.out_channels * conv.kernel_size[0] ** 2))
+        assert conv.weight.std().item() == pytest.approx(expected, rel=0.05)
+        assert conv.weight.mean().item() == pytest.approx(0, abs=0.1 * expected)
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    first, second = made("resnet18:width=4,stem=3x3"), made("resnet18:width=4,stem=3x3")
+    for a, b in zip(first.parameters(), second.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+def test_a_module_of_ones_own_is_measured_and_left_in_its_mode() -> None:
+    own = nn.Sequential(
+        nn.Conv2d(3, 7, 3), nn.BatchNorm2d(7), nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    )
+    backbone = make_backbone(own)
+    assert backbone.n_features == 7
+    assert own.training
+    assert own[1].num_batches_tracked == 0
+    assert make_backbone(backbone) is backbone
+    assert backbone(torch.zeros(2, 3, 9, 9)).shape == (2, 7)
+
+
+class NoTensor(nn.Module):
+    """Gives a tuple."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor]:
+        return (x,)
+
+
+@pytest.mark.parametrize(
+    ("module", "what"), [(nn.Conv2d(3, 2, 1), r"shape \(1, 2, 64, 64\)"), (NoTensor(), "tuple")]
+)
+def test_a_module_that_gives_no_vector_is_refused(module: nn.Module, what: str) -> None:
+    with pytest.raises(EncoderError, match=rf"gives {what} for one picture, .*nn\.Flatten"):
+        make_backbone(module)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("resnet43", UnknownNameError, "did you mean 'resnet34'"),
+        ("resnet18:widht=3", UnknownNameError, "did you mean 'width'"),
+        ("resnet18:width=much", InvalidParameterError, "width is a whole number; try width=32"),
+        ("resnet18:width=0", InvalidParameterError, "width=0 must be at least 1"),
+        ("resnet18:stem=5x5", UnknownNameError, "'5x5' is not a known stem"),
+        ("convnext-tiny:width=8", InvalidParameterError, "has nothing to choose"),
+    ],
+)
+def test_a_name_that_makes_no_sense_is_refused(
+    name: str, error: type[InvalidParameterError], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        make_backbone(name)

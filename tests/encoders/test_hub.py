@@ -1,0 +1,182 @@
+"""Models by id: from the cache without a word, from the hub with one, and plain words otherwise."""
+
+import json
+import threading
+import warnings
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import constants
+
+from likewise.encoders.hub import find_model
+from likewise.encoders.registry import make_encoder
+from likewise.errors import EncoderError, LikewiseWarning
+from tests.encoders.tiny_models import SIGHT, save_tiny
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def no_real_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point the client at a port where nobody listens, and at an empty cache."""
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+
+
+def cached_model(cache: Path, name: str) -> Path:
+    """Put a tiny model where the hub's client keeps what it downloaded."""
+    repo = cache / f"models--{name.replace('/', '--')}"
+    (repo / "refs").mkdir(parents=True)
+    (repo / "refs" / "main").write_text(COMMIT)
+    folder = repo / "snapshots" / COMMIT
+    save_tiny("vit", folder, SIGHT)
+    return folder
+
+
+def test_what_was_downloaded_once_needs_no_hub(tmp_path: Path) -> None:
+    folder = cached_model(tmp_path / "cache", "someone/tiny")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_model("someone/tiny") == folder
+    encoder = make_encoder("hf:someone/tiny")
+    assert encoder.name.startswith("hf-someone-tiny-28-")
+    assert make_encoder("someone/tiny").name == encoder.name
+    assert make_encoder(str(folder)).name.endswith(encoder.name[-12:])  # of the same weights
+
+
+def test_half_a_download_does_not_count(tmp_path: Path) -> None:
+    folder = cached_model(tmp_path / "cache", "someone/tiny")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(EncoderError, match="cannot be reached"):
+        find_model("someone/tiny")
+
+
+def test_a_hub_that_cannot_be_reached_is_said_plainly_and_soon() -> None:
+    with pytest.raises(
+        EncoderError,
+        match=r"The model facebook/dinov2-small is not on this machine and the Hugging Face hub "
+        r"cannot be reached \(.+\); connect .* or use the encoder 'bundled'",
+    ):
+        find_model("facebook/dinov2-small")
+
+
+def test_offline_mode_is_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(EncoderError, match="cannot be reached"):
+        find_model("facebook/dinov2-small")
+
+
+@pytest.mark.parametrize("name", ["/no/such/folder", "./nothing", "~/nothing-at-all", "a/b/c"])
+def test_a_folder_that_does_not_exist_is_said(name: str) -> None:
+    with pytest.raises(EncoderError, match=r"The folder .+ does not exist; give a folder"):
+        find_model(name)
+
+
+@pytest.mark.parametrize("name", ["some one/tiny", "-x/y", "x/y..z"])
+def test_what_cannot_be_an_id_is_said(name: str) -> None:
+    with pytest.raises(EncoderError, match="cannot be the id of a model; ids look like"):
+        find_model(name)
+
+
+class FakeHub(BaseHTTPRequestHandler):
+    """The few answers of the hub that its client needs."""
+
+    folder: Path
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def do_HEAD(self) -> None:
+        self.do_GET(with_body=False)
+
+    def do_GET(self, with_body: bool = True) -> None:
+        path = self.path.partition("?")[0]
+        files = sorted(file.name for file in self.folder.iterdir())
+        if "someone/gated" in path:
+            self._send(403, b"{}", with_body, {"X-Error-Code": "GatedRepo"})
+        elif "someone/tiny" not in path:
+            self._send(404, b"{}", with_body, {"X-Error-Code": "RepoNotFound"})
+        elif "/resolve/" in path:
+            content = (self.folder / path.rpartition("/")[2]).read_bytes()
+            self._send(200, content, with_body, {"ETag": '"x"', "X-Repo-Commit": COMMIT})
+        elif "/tree/" in path:
+            tree = [
+                {
+                    "type": "file",
+                    "path": file,
+                    "size": (self.folder / file).stat().st_size,
+                    "oid": file,
+                }
+                for file in files
+            ]
+            self._send(200, json.dumps(tree).encode(), with_body, {})
+        else:
+            siblings = [{"rfilename": file} for file in files]
+            info = {"id": "someone/tiny", "sha": COMMIT, "siblings": siblings}
+            self._send(200, json.dumps(info).encode(), with_body, {})
+
+    def _send(self, status: int, content: bytes, with_body: bool, extra: dict[str, str]) -> None:
+        self.send_response(status)
+        for key, value in {"Content-Length": str(len(content)), **extra}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        if with_body:
+            self.wfile.write(content)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A hub on this machine with one model; yields the folder it serves."""
+    folder = tmp_path / "served"
+    save_tiny("vit", folder, SIGHT)
+    (folder / "pytorch_model.bin").write_bytes(b"not wanted")
+    (folder / "README.md").write_text("not wanted")
+    handler = type("Handler", (FakeHub,), {"folder": folder})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+    monkeypatch.setattr(
+        constants,
+        "HUGGINGFACE_CO_URL_TEMPLATE",
+        address + "/{repo_id}/resolve/{revision}/{filename}",
+    )
+    yield folder
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.usefixtures("hub")
+def test_an_id_that_does_not_exist_is_said() -> None:
+    with pytest.raises(EncoderError, match=r"There is no public model 'someone/tiney' on the"):
+        find_model("someone/tiney")
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_model_behind_terms_is_said() -> None:
+    with pytest.raises(EncoderError, match=r"someone/gated is only for people who accepted"):
+        find_model("someone/gated")
+
+
+def test_a_download_is_announced_and_takes_only_what_is_needed(hub: Path) -> None:
+    with pytest.warns(LikewiseWarning, match="Downloading the model someone/tiny from the"):
+        folder = find_model("someone/tiny")
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "preprocessor_config.json",
+    ]
+    assert (folder / "config.json").read_bytes() == (hub / "config.json").read_bytes()
+    assert find_model("someone/tiny") == folder  # and now without asking
+
+
+def test_a_model_without_weights_is_said(hub: Path) -> None:
+    (hub / "model.safetensors").unlink()
+    (hub / "pytorch_model.bin").unlink()
+    with pytest.raises(EncoderError, match="has no weights that can be loaded safely"):
+        find_model("someone/tiny")

@@ -1,0 +1,101 @@
+"""Any nn.Module as an encoder."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from likewise.encoders.module import module_encoder
+from likewise.engine.randomness import borrowed_global_generator
+from likewise.errors import EncoderError, UnknownNameError
+from likewise.images.collection import Pixels
+from likewise.images.resize import resize
+
+
+def small(seed: int = 0) -> nn.Sequential:
+    with borrowed_global_generator(seed, "small"):
+        return nn.Sequential(
+            nn.Conv2d(3, 4, 3),
+            nn.BatchNorm2d(4),
+            nn.Dropout(0.5),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+        )
+
+
+def test_sees_scaled_squares_and_gives_its_output(pictures: list[Pixels]) -> None:
+    mean, std = [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]
+    encoder = module_encoder(small(), size=24, mean=mean, std=std)
+    squares = np.stack([resize(picture, 24) for picture in pictures]) / 255
+    x = torch.tensor((squares - np.array(mean)) / np.array(std), dtype=torch.float32)
+    with torch.inference_mode():
+        expected = small().eval()(x.permute(0, 3, 1, 2))
+    np.testing.assert_allclose(encoder.encode(pictures)["last"], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_middle_layers_are_pooled_in_the_same_pass(pictures: list[Pixels]) -> None:
+    module = small()
+    encoder = module_encoder(module, size=24, layers=["1", "0"], mean=[0.0] * 3, std=[1.0] * 3)
+    assert dict(encoder.facets) == {"last": 4, "1": 8, "0": 8}
+    x = torch.tensor(np.stack([resize(p, 24) for p in pictures]) / 255, dtype=torch.float32)
+    with torch.inference_mode():
+        maps = module[0](x.permute(0, 3, 1, 2)).flatten(2).numpy()
+    expected = np.concatenate([maps.mean(2), maps.std(2)], axis=1)
+    np.testing.assert_allclose(encoder.encode(pictures)["0"], expected, rtol=1e-4, atol=1e-5)
+    assert not module[0]._forward_hooks
+
+
+def test_the_module_stays_in_its_mode_and_is_run_in_evaluation(pictures: list[Pixels]) -> None:
+    module = small().train()
+    encoder = module_encoder(module, size=24)
+    first, second = encoder.encode(pictures), encoder.encode(pictures)
+    np.testing.assert_array_equal(first["last"], second["last"])  # dropout would differ
+    assert module.training
+    assert module[1].num_batches_tracked == 0
+
+
+def test_the_name_follows_the_weights_and_all_that_changes_vectors() -> None:
+    names = [
+        module_encoder(small(), size=24).name,
+        module_encoder(small(), size=24).name,
+        module_encoder(small(1), size=24).name,
+        module_encoder(small(), size=25).name,
+        module_encoder(small(), size=24, mean=[0.0] * 3).name,
+        module_encoder(small(), size=24, std=[1.0] * 3).name,
+        module_encoder(small(), size=24, layers=["0"]).name,
+    ]
+    assert names[0] == names[1]
+    assert len(set(names)) == 6
+    assert module_encoder(small(), size=24, name="mine").name == "mine"
+
+
+def test_more_pictures_than_a_batch(pictures: list[Pixels]) -> None:
+    encoder = module_encoder(small(), size=24)
+    once, often = encoder.encode(pictures)["last"], encoder.encode(pictures * 9)["last"]
+    np.testing.assert_allclose(often, np.tile(once, (9, 1)), rtol=1e-5, atol=1e-6)
+    assert encoder.encode([])["last"].shape == (0, 4)
+
+
+class Strange(nn.Module):
+    """Gives something that is no tensor."""
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return {"x": x}
+
+
+@pytest.mark.parametrize(
+    ("module", "what"),
+    [
+        (nn.Conv2d(3, 4, 3), r"shape \(1, 4, 22, 22\)"),
+        (nn.Flatten(0), r"shape \(1728,\)"),
+        (Strange(), "dict"),
+    ],
+)
+def test_an_output_that_is_no_vector_is_refused(module: nn.Module, what: str) -> None:
+    with pytest.raises(EncoderError, match=rf"'odd' gives {what} for 1 pictures .*AdaptiveAvgPool"):
+        module_encoder(module, size=24, name="odd")
+
+
+def test_a_layer_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="'layer7' is not a known layer of this module"):
+        module_encoder(small(), layers=["layer7"])

@@ -1,0 +1,48 @@
+"""Encoders by name."""
+
+import subprocess
+import sys
+
+import pytest
+
+from likewise.encoders.registry import make_encoder
+from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
+
+
+def test_the_default_is_the_bundled_one() -> None:
+    assert make_encoder().name == make_encoder("bundled").name
+
+
+@pytest.mark.parametrize("variant", ["lite0", "lite2"])
+def test_a_size_may_follow_the_name(variant: str) -> None:
+    assert make_encoder(f"efficientnet-{variant}-96").name == f"efficientnet-{variant}-96"
+    assert make_encoder(f"efficientnet-{variant}").name.startswith(f"efficientnet-{variant}-")
+
+
+def test_every_encoders_own_name_makes_it_again() -> None:
+    assert make_encoder(make_encoder("bundled").name).name == make_encoder("bundled").name
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("bundeld", "'bundled'"), ("efficientnet-lite1", "'efficientnet-lite")]
+)
+def test_a_slip_of_the_pen_is_answered_with_a_guess(name: str, hint: str) -> None:
+    with pytest.raises(UnknownNameError, match=rf"not a known encoder; did you mean {hint}"):
+        make_encoder(name)
+
+
+def test_a_size_that_cannot_be_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="size=8"):
+        make_encoder("efficientnet-lite0-8")
+
+
+@pytest.mark.parametrize("name", ["./no-such-model", "hf:./no-such-model"])
+def test_paths_and_ids_go_to_hugging_face(name: str) -> None:
+    with pytest.raises(EncoderError, match=r"The folder \./no-such-model does not exist"):
+        make_encoder(name)
+
+
+@pytest.mark.slow
+def test_importing_the_registry_does_not_wait_for_torch() -> None:
+    code = "import sys, likewise.encoders.registry; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
