@@ -1,0 +1,72 @@
+"""What a data set is: images, and for each way to sort them the true label of every image."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.errors import DatasetError, UnknownNameError
+from likewise.images.collection import ImageCollection
+
+Labels = npt.NDArray[np.str_]
+Indexes = npt.NDArray[np.intp]
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Images with their true labels; only oracles and metrics may see the labels.
+
+    Attributes
+    ----------
+    name : str
+    orientations : mapping of str to array of shape (n,)
+        The true label of every image, for each way to sort them.
+    collection : ImageCollection, optional
+        The pictures.
+    vectors : array of shape (n, d), optional
+        Vectors that come with the set; then no encoder is needed.
+    train, test : array of int, optional
+        The official split, where the set has one.
+
+    Examples
+    --------
+    >>> toy = Dataset("toy", {"sign": np.array(["+", "-"])}, vectors=np.eye(2, dtype=np.float32))
+    >>> len(toy), toy.labels("sign").tolist()
+    (2, ['+', '-'])
+    """
+
+    name: str
+    orientations: Mapping[str, Labels]
+    collection: ImageCollection | None = None
+    vectors: Vectors | None = None
+    train: Indexes | None = None
+    test: Indexes | None = None
+
+    def __post_init__(self) -> None:
+        """Raise unless labels, pictures and vectors are equally many."""
+        parts = {name: len(labels) for name, labels in self.orientations.items()}
+        parts |= {"pictures": len(self.collection)} if self.collection is not None else {}
+        parts |= {"vectors": len(self.vectors)} if self.vectors is not None else {}
+        if len(set(parts.values())) != 1 or (self.collection is None and self.vectors is None):
+            counts = ", ".join(f"{n} {name}" for name, n in parts.items())
+            raise DatasetError(
+                f"The data set {self.name!r} does not fit together ({counts}); "
+                "every image needs a picture or a vector, and one label an orientation."
+            )
+
+    def __len__(self) -> int:
+        return len(next(iter(self.orientations.values())))
+
+    def labels(self, orientation: str) -> Labels:
+        """Return the true labels of one orientation.
+
+        Raises
+        ------
+        UnknownNameError
+            If the set cannot be sorted this way.
+        """
+        if orientation not in self.orientations:
+            raise UnknownNameError(f"orientation of {self.name}", orientation, self.orientations)
+        return self.orientations[orientation]

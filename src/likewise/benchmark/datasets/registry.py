@@ -1,0 +1,115 @@
+"""Data sets by name. To add one: a function that returns a `Dataset`, and a line here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from likewise.benchmark.datasets.cifar import load_cifar10, load_cifar100
+from likewise.benchmark.datasets.cross import Side, cross
+from likewise.benchmark.datasets.dataset import Dataset
+from likewise.benchmark.datasets.fashion_mnist import load_fashion_mnist
+from likewise.benchmark.datasets.generated import load_digits, load_scenes
+from likewise.benchmark.datasets.imagenet import (
+    load_imagenet10,
+    load_imagenet10_dac,
+    load_imagenet_dogs,
+)
+from likewise.benchmark.datasets.stl10 import load_stl10
+from likewise.benchmark.datasets.table import load_table
+from likewise.benchmark.datasets.tiny_imagenet import load_tiny_imagenet
+from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Source:
+    """How to load a data set, given the folder its files are in, and what it is."""
+
+    load: Callable[..., Dataset]
+    about: str
+
+
+def load_dataset(name: str, data: str | PathLike[str] | None = None, **options: Any) -> Dataset:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`. ``cross`` may name its two sides and how each is
+        sorted: ``cross:digits/digit+scenes/shape``.
+    data : path, optional
+        The folder its archive or files are in; generated sets need none.
+    **options
+        For the loader: `n_images` and `seed` of ``scenes`` and ``cross``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such data set.
+    DatasetError
+        If its files are missing, broken, or do not fit.
+
+    Examples
+    --------
+    >>> sorted(load_dataset("scenes", n_images=128).orientations)
+    ['background', 'colour', 'shape', 'size']
+    """
+    kind, _, sides = name.partition(":")
+    if kind not in DATASETS or (sides and kind != "cross"):
+        raise UnknownNameError("data set", name, DATASETS)
+    folder = None if data is None else Path(data).expanduser()
+    if sides:
+        options["sides"] = sides
+    return DATASETS[kind].load(folder, **options)
+
+
+def _load_folder(name: str, data: Path | None) -> Dataset:
+    """Load ``images/`` with ``labels.csv`` from ``NAME/`` below `data`, or from `data` itself."""
+    places = [] if data is None else [data / name, data]
+    for place in places:
+        if (place / "labels.csv").is_file():
+            return load_table(place / "images", place / "labels.csv", name=name)
+    where = "No folder was given" if data is None else f"{str(data)!r} is not the folder"
+    raise DatasetError(
+        f"{where} for the data set {name!r}; give the folder that holds {name}/images/ and "
+        f"{name}/labels.csv (--data)."
+    )
+
+
+def _load_cross(
+    data: Path | None, *, sides: str = "digits/digit+scenes/shape", **options: Any
+) -> Dataset:
+    """Load both sides, each ``NAME`` or ``NAME/ORIENTATION``, and cross them."""
+    names = sides.split("+")
+    if len(names) != 2 or not all(names):
+        raise InvalidParameterError(
+            f"'cross:{sides}' does not name two data sets; write cross:LEFT+RIGHT, each the name "
+            "of a set, or name/orientation: cross:digits/digit+scenes/shape."
+        )
+    left, right = (_side(side, data) for side in names)
+    return cross(left, right, name=f"cross:{sides}", **options)
+
+
+def _side(side: str, data: Path | None) -> Side:
+    name, _, orientation = side.partition("/")
+    return Side.of(load_dataset(name, data), orientation or None)
+
+
+DATASETS: dict[str, Source] = {
+    "scenes": Source(load_scenes, "painted: shape x colour x background x size, 64 px; no files"),
+    "digits": Source(load_digits, "1,797 handwritten digits from scikit-learn; no files"),
+    "cross": Source(_load_cross, "two things side by side, from any two sets with pictures"),
+    "cifar10": Source(load_cifar10, "CIFAR-10: python or binary version, or cifar10.zip"),
+    "cifar100": Source(load_cifar100, "CIFAR-100: python or binary version"),
+    "stl10": Source(load_stl10, "STL-10, its 13,000 labelled images: stl10_binary.tar.gz"),
+    "tiny-imagenet": Source(load_tiny_imagenet, "Tiny-ImageNet, training: tiny-imagenet-200.zip"),
+    "imagenet10": Source(load_imagenet10, "PCL's ten classes of ILSVRC 2012, training images"),
+    "imagenet10-dac": Source(load_imagenet10_dac, "CC's ten classes of ILSVRC 2012, training"),
+    "imagenet-dogs": Source(load_imagenet_dogs, "fifteen dogs of ILSVRC 2012, training images"),
+    "fashion-mnist": Source(load_fashion_mnist, "Fashion-MNIST: four IDX files"),
+    "fashion": Source(partial(_load_folder, "fashion"), "product photos: images/ and labels.csv"),
+    "fruits": Source(partial(_load_folder, "fruits"), "fruit photos: images/ and labels.csv"),
+    "cards": Source(partial(_load_folder, "cards"), "playing cards: images/ and labels.csv"),
+}

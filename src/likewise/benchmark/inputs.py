@@ -1,0 +1,100 @@
+"""What a method gets to see: ready vectors, vectors of an encoder, or the pictures themselves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likewise.benchmark.datasets.dataset import Dataset, Indexes
+from likewise.benchmark.protocol import Parts, Run
+from likewise.benchmark.subset import Subset
+from likewise.encoders.embed import Embeddings, embed
+from likewise.encoders.registry import DEFAULT, make_encoder
+from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.errors import DatasetError
+from likewise.images.collection import ImageCollection
+from likewise.images.files import FileCollection
+from likewise.images.resize import resize
+from likewise.progress import Progress, silent
+
+Step = Callable[[str], Progress]  # the title of a long step -> who is told of it
+_PIXELS = 32  # a side, where k-means looks at pictures
+
+
+def quiet(title: str) -> Progress:
+    """Watch no step."""
+    return silent
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Images of a run, without a label anywhere.
+
+    Parameters
+    ----------
+    train, test : array, Embeddings or ImageCollection
+        What `fit` and `predict` take; `test` is None where nothing is held out.
+    encoder : str, optional
+        What made the vectors; None if they came with the set, or there are none.
+    parts : Parts
+        As it was given, less pictures that could not be read.
+    """
+
+    train: Any
+    test: Any
+    encoder: str | None
+    parts: Parts
+
+
+def make_inputs(run: Run, dataset: Dataset, parts: Parts, step: Step = quiet) -> Inputs:
+    """Return the images of a run in the form it wants them; vectors go through the cache."""
+    if dataset.vectors is not None and run.encoder is None and not run.from_scratch:
+        test = dataset.vectors[parts.test] if len(parts.test) else None
+        return Inputs(dataset.vectors[parts.train], test, None, parts)
+    if dataset.collection is None:
+        raise DatasetError(
+            f"{dataset.name!r} has vectors but no pictures; leave out --encoder and --from-scratch."
+        )
+    if run.from_scratch:
+        held_out = Subset(dataset.collection, parts.test) if len(parts.test) else None
+        return Inputs(Subset(dataset.collection, parts.train), held_out, None, parts)
+    return _embedded(run, dataset.collection, parts, step)
+
+
+def _embedded(run: Run, collection: ImageCollection, parts: Parts, step: Step) -> Inputs:
+    encoder = make_encoder(run.encoder or DEFAULT)
+    wanted = np.concatenate(parts)
+    # Files are all embedded: the encoder reads large ones faster when it sees they are files.
+    is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)
+    seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
+    found = embed(seen, encoder, EmbeddingStore(default_cache()), step("embedding"))
+    kept = np.arange(len(seen)) if found.kept is None else found.kept
+    rows = {int(position): row for row, position in enumerate(kept if is_whole else wanted[kept])}
+    train, test = (_readable(part, rows) for part in parts)
+    return Inputs(
+        _rows(found, train, rows),
+        _rows(found, test, rows) if len(test) else None,
+        encoder.name,
+        Parts(train, test),
+    )
+
+
+def _readable(part: Indexes, rows: dict[int, int]) -> Indexes:
+    return np.array([i for i in part if int(i) in rows], dtype=np.intp)
+
+
+def _rows(found: Embeddings, part: Indexes, rows: dict[int, int]) -> Embeddings:
+    chosen = np.array([rows[int(i)] for i in part], dtype=np.intp)
+    if np.array_equal(chosen, np.arange(len(found))):
+        return found
+    widths = {facet: vectors.shape[1] for facet, vectors in found.facets.items()}
+    return Embeddings.split(found.matrix()[chosen], widths)
+
+
+def for_k_means(train: Any) -> Any:
+    """Return what plain k-means looks at: the vectors, or the pixels of small copies."""
+    if not isinstance(train, Subset):
+        return train
+    small = [resize(train.pixels(i), _PIXELS).ravel() for i in range(len(train))]
+    return np.stack(small).astype(np.float32)

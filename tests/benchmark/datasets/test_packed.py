@@ -1,0 +1,82 @@
+"""Pictures read from inside folders, zips and tars."""
+
+import hashlib
+import pickle
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.benchmark.datasets.packed import PackedCollection, pieces_of
+from likewise.errors import ImageError
+from likewise.images.collection import ImageCollection
+
+MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
+
+
+@pytest.fixture
+def files(jpeg: Callable[[int], bytes]) -> dict[str, bytes]:
+    return {"b/two.JPEG": jpeg(200), "a/one.jpg": jpeg(100), "note.txt": b"x", "a/.h.jpg": b"x"}
+
+
+def place(kind: str, tmp_path: Path, files: Mapping[str, bytes], make_tar: MakeTar) -> Path:
+    """Put the files into a folder or an archive."""
+    if kind == "tar":
+        return make_tar(tmp_path / "pictures.tar", files)
+    if kind == "folder":
+        for name, content in files.items():
+            path = tmp_path / "pictures" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return tmp_path / "pictures"
+    method = zipfile.ZIP_DEFLATED if kind == "zip" else zipfile.ZIP_STORED
+    with zipfile.ZipFile(tmp_path / "pictures.zip", "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return tmp_path / "pictures.zip"
+
+
+@pytest.mark.parametrize("kind", ["folder", "tar", "zip", "zip, not deflated"])
+def test_pictures_are_the_same_wherever_they_lie(
+    kind: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
+) -> None:
+    collection = PackedCollection(list(pieces_of(place(kind, tmp_path, files, make_tar))))
+    assert isinstance(collection, ImageCollection)
+    assert [collection.name(i) for i in range(len(collection))] == ["a/one.jpg", "b/two.JPEG"]
+    for index, (name, grey) in enumerate([("a/one.jpg", 100), ("b/two.JPEG", 200)]):
+        assert collection.identity(index) == hashlib.sha256(files[name]).hexdigest()
+        np.testing.assert_allclose(collection.pixels(index), np.full((8, 8, 3), grey), atol=2)
+
+
+def test_a_collection_can_be_sent_to_another_process(
+    tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
+) -> None:
+    collection = PackedCollection(list(pieces_of(place("zip", tmp_path, files, make_tar))))
+    again = pickle.loads(pickle.dumps(collection))
+    np.testing.assert_array_equal(again.pixels(1), collection.pixels(1))
+
+
+def test_a_picture_that_vanished_is_named(
+    tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
+) -> None:
+    archive = place("zip", tmp_path, files, make_tar)
+    collection = PackedCollection(list(pieces_of(archive)))
+    archive.write_bytes(b"")
+    with pytest.raises(ImageError, match=r"'a/one.jpg' in '.*pictures.zip' cannot be read"):
+        collection.pixels(0)
+
+
+def test_a_damaged_picture_is_named(
+    tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
+) -> None:
+    """JPEG itself would not notice."""
+    archive = place("zip, not deflated", tmp_path, files, make_tar)
+    collection = PackedCollection(list(pieces_of(archive)))
+    content = bytearray(archive.read_bytes())
+    content[content.index(files["b/two.JPEG"]) + len(files["b/two.JPEG"]) - 8] ^= 1
+    archive.write_bytes(content)
+    assert collection.pixels(0).shape == (8, 8, 3)
+    with pytest.raises(ImageError, match=r"'b/two.JPEG' in .* \(its checksum is wrong\)"):
+        collection.pixels(1)

@@ -1,0 +1,62 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from likewise.benchmark.demo_page import demo_page
+from likewise.benchmark.demonstration import Demonstration, demonstrate
+from likewise.encoders.store import EmbeddingStore
+from likewise.metrics.matching import accuracy
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    with threadpool_limits(1):
+        return demonstrate(128, 30, store=EmbeddingStore(tmp_path_factory.mktemp("cache")))
+
+
+def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demonstration) -> None:
+    assert shown.guessed == "background"
+    figures = shown.figures()
+    assert figures["guessed"] > figures["before"] + 0.2
+
+
+def test_the_person_answers_as_many_questions_as_were_allowed(shown: Demonstration) -> None:
+    assert shown.n_answers == 30
+    assert 2 <= len(shown.asked) <= 60
+
+
+def test_figures_are_accuracies_of_the_right_things(shown: Demonstration) -> None:
+    figures, truth = shown.figures(), shown.truth["shape"]
+    assert figures["after"] == accuracy(truth, shown.after)
+    assert figures["before"] == accuracy(truth, shown.before)
+    rest = [i for i in range(128) if i not in shown.asked]
+    assert figures["after_unasked"] == accuracy(truth[rest], shown.after[rest])
+
+
+def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demonstration) -> None:
+    before, after = demo_page(shown).sections
+    assert before.title.endswith("sorted by background")
+    assert sum(group.n_images for group in before.groups) == 128
+    assert sum(group.n_images for group in after.groups) == 128
+    for group in after.groups:
+        for tile in group.tiles:
+            assert (tile.mark == "odd") == (tile.title.split(", ")[0] != group.name)
+            assert tile.thumbnail[8:12] == b"WEBP"
+    assert {group.name for group in before.groups} <= set(shown.truth["background"])
+
+
+def test_a_second_demonstration_is_the_same(shown: Demonstration, tmp_path: Path) -> None:
+    with threadpool_limits(1):
+        again = demonstrate(128, 30, store=EmbeddingStore(tmp_path))
+    np.testing.assert_array_equal(again.after, shown.after)
+
+
+def test_no_cluster_is_lost_where_there_are_fewer_names(shown: Demonstration) -> None:
+    two = {"size": shown.truth["size"], "shape": shown.truth["shape"]}
+    page = demo_page(replace(shown, truth=two, before=shown.after, after=shown.before))
+    assert [sum(group.n_images for group in section.groups) for section in page.sections] == [
+        128
+    ] * 2
