@@ -4,8 +4,14 @@ Public names are loaded when they are first used, so that ``likewise --help``
 never waits for torch.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+# Some virtual machines announce AMX and then kill the process that uses it (an illegal
+# instruction in the backward pass of a bf16 convolution). AVX-512 is the most we ask
+# oneDNN for, unless the user says otherwise. See docs/decisions/0002-no-amx.md.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 if TYPE_CHECKING:
     from likewise.methods.cc import CC

@@ -1,0 +1,58 @@
+"""From settings and a source to a network and its views."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from torch import nn
+
+from likewise.augment.recipe import make_recipe
+from likewise.augment.vector_views import VectorViews
+from likewise.encoders.backbones import make_backbone
+from likewise.heads.scaling import FacetScaling
+from likewise.heads.trunk import VectorTrunk
+from likewise.methods.architecture import Architecture
+from likewise.methods.network import ClusterNetwork
+from likewise.methods.source import Source, VectorSource
+from likewise.methods.views import OfPictures, OfVectors, Views
+
+MakeContext = Callable[[int], nn.Module | None]  # width of the features -> attention
+
+
+def build_network(
+    settings: SimpleNamespace, source: Source, context: MakeContext | None = None
+) -> ClusterNetwork:
+    """Return an untrained network for `source`.
+
+    Vectors get their scaling and a small trunk, pictures the backbone of the settings.
+    """
+    shape: Architecture = settings.architecture or Architecture()
+    heads: dict[str, Any] = {
+        "n_hidden": shape.n_hidden,
+        "n_projection": shape.n_projection,
+        "n_clusters": int(settings.n_clusters),
+    }
+    if source.n_columns is not None:
+        scaling = FacetScaling(source.slices, source.n_columns)
+        if isinstance(source, VectorSource):
+            scaling.fit(source.matrix)
+        trunk = VectorTrunk(source.n_columns, shape.n_features)
+        heads |= {"scaling": scaling, "context": context and context(shape.n_features)}
+        return ClusterNetwork(trunk, shape.n_features, **heads)
+    backbone = make_backbone(settings.backbone)
+    heads |= {"context": context and context(backbone.n_features)}
+    return ClusterNetwork(backbone, backbone.n_features, **heads)
+
+
+def build_views(settings: SimpleNamespace, source: Source) -> Views:
+    """Return the views of `source` as the settings want them."""
+    shape: Architecture = settings.architecture or Architecture()
+    if source.n_columns is not None:
+        recipe = VectorViews(
+            dropout=shape.feature_dropout,
+            noise=shape.feature_noise,
+            facet_dropout=shape.facet_dropout,
+            views=settings.views,
+        )
+        return OfVectors(recipe, source.slices)
+    return OfPictures(make_recipe(shape.recipe, size=shape.size), settings.views)

@@ -1,0 +1,323 @@
+"""Likewise: our own method, for people: few answers, ready vectors, retrained in seconds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.question import Question
+from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
+from likewise.methods.advice import Advice, advise
+from likewise.methods.base import Floats, PersonalClusterer, Watch
+from likewise.methods.choosing import Phrasing, coverage, unsure_and_different
+from likewise.methods.facets import FacetSpace
+from likewise.methods.foretelling import was_foretold
+from likewise.methods.kernel_learner import KernelLearner
+from likewise.methods.plan import Plan
+from likewise.methods.readout import fit_centres, nearness
+from likewise.methods.seeds_of_groups import Seeds, seeds_of
+from likewise.methods.self_training import Lesson, first_lesson, second_lesson
+from likewise.methods.source import Source, VectorSource
+from likewise.methods.told import as_answers
+from likewise.methods.unguided import guess_n_clusters
+from likewise.oracles.oracle import Oracle
+from likewise.progress import Progress
+
+KINDS = ("pair", "choice", "label")
+
+
+class Likewise(PersonalClusterer):
+    r"""Sort pictures by a criterion that a few answers show.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        How many groups; None lets them grow from the answers.
+    kinds : str or sequence of str
+        Kinds of questions, of ``pair``, ``choice`` and ``label``; ``"pair"`` alone
+        is what the papers ask.
+    n_cover : int
+        Questions for coverage before the unsure ones; at least two a cluster.
+    questions_per_training : int
+        Answers after which `fit` trains again; later on, a tenth of all so far.
+    self_training : float
+        Share of the most confident images of each group that teach as well,
+        with little trust; 0 switches it off.
+    width : int
+        Directions kept of each facet.
+    parity : bool
+        With two clusters: different from different is same.
+    encoder : str or Encoder
+    plan : Plan, optional
+        Not used; every method has one.
+    random_state : int, optional
+
+    Notes
+    -----
+    1. *Coverage*: one question for the middle of each super-instance.
+    2. *Learning*: `KernelLearner` on all facets; which facets matter follows from how well
+       answers foretell each other. Then self-training on confident images.
+    3. *Asking*: images with small margins that differ from each other, each compared with one
+       representative of every likely group: one choice says more than a pair.
+    4. Answers hold for the images they name; see `labels_` of the base class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from likewise import LabelOracle
+    >>> X, y = make_blobs(90, n_features=8, centers=3, random_state=0)
+    >>> model = Likewise(n_clusters=3, random_state=0)
+    >>> model.fit(X, oracle=LabelOracle(y), n_questions=10).labels_.shape
+    (90,)
+    """
+
+    asks: ClassVar[tuple[str, ...]] = KINDS
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        kinds: str | Sequence[str] = "pair,choice",
+        n_cover: int = 20,
+        questions_per_training: int = 5,
+        self_training: float = 0.3,
+        width: int = 128,
+        parity: bool = True,
+        preset: str | None = None,
+        encoder: Any = "bundled",
+        plan: Plan | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters  # type: ignore[assignment]  # None: from the answers
+        self.kinds = kinds
+        self.n_cover = n_cover
+        self.questions_per_training = questions_per_training
+        self.self_training = self_training
+        self.width = width
+        self.parity = parity
+        self.preset = preset
+        self.encoder = encoder
+        self.plan = plan
+        self.random_state = random_state
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"small": {}}
+
+    # -- building -----------------------------------------------------------
+
+    def _check_clusters(self, n_images: int) -> None:
+        if self._settings.n_clusters is not None:
+            super()._check_clusters(n_images)
+
+    @property
+    def _n_clusters(self) -> int:
+        return int(self._settings.n_clusters or 0)
+
+    def _build(self) -> None:
+        self._kinds = _checked_kinds(self._settings.kinds)
+        self._expectations: list[bool] = []
+        self._queue: list[int] = []
+        self._space = FacetSpace(self._source.slices, self._settings.width)
+        self._centres: Floats | None = None
+        if isinstance(self._source, VectorSource):
+            self._facets = self._space.fit(self._source.matrix)(self._source.matrix)
+            self._learner = KernelLearner(self._facets)
+            self._find_centres()
+        else:
+            self._learner = KernelLearner({})
+
+    def _find_centres(self) -> None:
+        rows = _side_by_side(self._facets)
+        k = self._n_clusters or guess_n_clusters(rows, self._seed)
+        self._centres = fit_centres(rows, k, self._seed)
+
+    # -- learning -----------------------------------------------------------
+
+    @property
+    def _seeds(self) -> Seeds:
+        return seeds_of(self.constraints_, self._settings.n_clusters)
+
+    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
+        seeds = self._seeds
+        self._queue = []
+        if len(seeds.keys) >= 2:
+            n_classes = max(len(seeds.keys), self._n_clusters)
+            lesson = first_lesson(seeds, _side_by_side(self._facets), n_classes)
+            self._teach(lesson)
+            share = self._settings.self_training
+            more = second_lesson(lesson, seeds, self._learner.predict(), share, self._seed)
+            if more is not None:
+                self._learner.refit(more.images, more.classes, trust=more.trust)
+        self.history_.append({"n_answers": float(self.constraints_.n_answers)})
+        progress(1, 1)
+
+    def _teach(self, lesson: Lesson) -> None:
+        self._learner.fit(lesson.images, lesson.classes, lesson.n_classes, trust=lesson.trust)
+
+    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+        if source is self._source:
+            facets = self._facets
+        else:
+            assert isinstance(source, VectorSource)  # this method reads vectors only
+            facets = self._space(source.matrix)
+        if self._learner.tuning is None:
+            assert self._centres is not None  # found when the collection was taken in
+            rows = _side_by_side(facets)
+            return rows, nearness(rows, self._centres)
+        rows = self._learner.rows(facets)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9), self._learner.predict(
+            facets
+        )
+
+    # -- asking -------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> list[Question]:
+        """Return the next `n` questions; each is about another image.
+
+        Raises
+        ------
+        PoolExhaustedError
+            If answers have settled every image.
+        """
+        questions: list[Question] = []
+        while len(questions) < n:
+            question = self._next_question(n)
+            if question is None:
+                break
+            questions.append(question)
+        if not questions:
+            raise PoolExhaustedError(
+                f"{n} questions were asked for but the answers so far settle every image; "
+                "there is nothing left to ask."
+            )
+        self._asker.n_asked += len(questions)
+        return questions
+
+    def _next_question(self, n: int) -> Question | None:
+        seeds = self._seeds
+        phrasing = Phrasing(self._kinds, seeds, self._raw_probabilities, self.constraints_)
+        is_open = self._is_open(seeds)
+        for attempt in range(2):
+            while self._queue:
+                image = self._queue.pop(0)
+                question = self._phrase(image, phrasing, is_open)
+                if question is not None:
+                    return question
+            if attempt == 0:
+                self._queue = self._line_up(seeds, is_open, n).tolist()
+        return None
+
+    def _phrase(
+        self, image: int, phrasing: Phrasing, is_open: npt.NDArray[np.bool_]
+    ) -> Question | None:
+        if not is_open[image]:
+            return None
+        if phrasing.seeds.keys or "label" in self._kinds:
+            return phrasing.question(image)
+        # Nothing is known yet: compare with the next image in line.
+        other = next((i for i in self._queue if is_open[i] and i != image), None)
+        if other is None:
+            return None
+        self._queue.insert(0, image)
+        self._queue.remove(other)
+        return Question.pair(image, other)
+
+    def _line_up(self, seeds: Seeds, is_open: npt.NDArray[np.bool_], n: int) -> npt.NDArray[Any]:
+        """Return the images to ask about next: coverage first, then unsure and different."""
+        n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
+        n_known = int((seeds.classes >= 0).sum())
+        if self._learner.tuning is None or self._asker.n_asked < n_cover:
+            middle = coverage(_side_by_side(self._facets), n_cover + 1, self._seed)
+            fresh = middle[is_open[middle]]
+            if len(fresh) and n_known < n_cover + 1:
+                return fresh
+        n_wanted = max(n, self._settings.questions_per_training)
+        return unsure_and_different(self._raw_probabilities, self._embeddings, is_open, n_wanted)
+
+    def _is_open(self, seeds: Seeds) -> npt.NDArray[np.bool_]:
+        is_open: npt.NDArray[np.bool_] = seeds.classes < 0
+        is_open[list(self.constraints_.bad_images)] = False
+        for answer in list(self.constraints_.answers.values())[-50:]:
+            if answer.answer == "cannot_tell":
+                is_open[answer.question.images[0]] = False
+        return is_open
+
+    @property
+    def _raw_probabilities(self) -> Floats:
+        """Return the probabilities with columns in the order of the classes."""
+        raw: Floats = self.probabilities_[:, np.argsort(self._columns)]
+        return raw
+
+    # -- the walk -----------------------------------------------------------
+
+    def tell(self, questions: Any, answers: Sequence[Any]) -> Self:
+        """Take in answers, and note which of them the model had foretold."""
+        said = as_answers(questions, answers)
+        if hasattr(self, "labels_") and self._learner.tuning is not None:
+            foretold = (was_foretold(answer, self._raw_probabilities) for answer in said)
+            self._expectations += [right for right in foretold if right is not None]
+        return super().tell([a.question for a in said], said)
+
+    def _walk(
+        self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
+    ) -> None:
+        total = n_questions if oracle is not None else 0
+        while True:
+            n = min(max(self._settings.questions_per_training, self._asker.n_asked // 10), total)
+            before = self._asker.n_asked
+            if oracle is not None:
+                self._converse(oracle, min(n, total - before))
+            self.train()
+            self._round += 1
+            self._keep_checkpoint()
+            progress(self._asker.n_asked, max(total, 1))
+            if watch is not None:
+                watch(self)
+            if self._asker.n_asked >= total or self._asker.n_asked == before:
+                return
+
+    def _converse(self, oracle: Oracle, n: int) -> None:
+        """Ask one by one: an answer may show a group that the next question can offer."""
+        for _ in range(n):
+            try:
+                questions = self.ask(1)
+            except PoolExhaustedError:
+                return
+            self.tell(questions, oracle.answer(questions))
+
+    # -- what people want to know ---------------------------------------------
+
+    def advice(self) -> Advice:
+        """Return how well the model understood, and what more answers would change."""
+        n_settled = int((self._seeds.classes >= 0).sum())
+        return advise(self._expectations, self.probabilities_, n_settled)
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        space = {f"space.{name}": array for name, array in self._space.arrays.items()}
+        told = np.array(self._expectations, dtype=bool)
+        return {"centres": self._centres, "expectations": told, **space, **self._learner.arrays()}
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        self._centres = arrays.get("centres")
+        self._expectations = arrays["expectations"].tolist()
+        prefix = "space."
+        self._space.arrays = {
+            k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
+        }
+        self._learner.take_arrays(arrays)
+
+
+def _side_by_side(facets: Mapping[str, Floats]) -> Floats:
+    """Return unit rows in which every facet counts the same."""
+    rows: Floats = np.concatenate(list(facets.values()), axis=1) / np.sqrt(len(facets))
+    return rows
+
+
+def _checked_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
+    chosen = tuple(kinds.split(",")) if isinstance(kinds, str) else tuple(kinds)
+    for kind in chosen:
+        if kind not in KINDS:
+            raise UnknownNameError("kind of question", kind, KINDS)
+    if not chosen:
+        raise InvalidParameterError("kinds is empty; allow at least one of pair, choice, label.")
+    return chosen

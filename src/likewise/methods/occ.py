@@ -1,0 +1,160 @@
+"""OCC: oracle-guided contrastive clustering, as active contrast in two spaces over CC."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor, nn
+
+from likewise.errors import UnknownNameError
+from likewise.losses.active_contrast import active_contrast
+from likewise.losses.balance import balance
+from likewise.losses.constrained_contrast import constrained_contrast
+from likewise.losses.contrast import contrast
+from likewise.methods.architecture import Architecture
+from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.known import Known
+from likewise.methods.network import View
+from likewise.methods.plan import Plan
+from likewise.queries.pool import QueryStrategy
+
+SPACES = ("both", "representation", "assignment")
+LOSSES = ("logsum", "pairlog")
+PAPER = Plan(
+    epochs_per_round=1000,
+    batch_size=256,
+    learning_rate=3e-4,
+    cadence="batch",
+    questions_per_batch=2,
+    first_query_epoch=1,
+)
+SMALL = Plan(warmup_epochs=10, n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+
+
+class OCC(ContrastiveClusterer):
+    r"""Oracle-guided contrastive clustering: "same" answers become further positives.
+
+    Parameters
+    ----------
+    n_clusters : int
+    instance_temperature, assignment_temperature, cluster_temperature : float
+        Of projections, of assignment rows, of assignment columns.
+    strength : float
+        :math:`\lambda` at the start; it falls in a line to 0 over all epochs.
+    spaces : {"both", "representation", "assignment"}
+        Where answers act; the latter two are the paper's ablation.
+    loss : {"logsum", "pairlog"}
+        Positives summed inside one logarithm (the paper's Eq. 3), or PCL's mean
+        of logarithms, which the authors' later code uses.
+    include_self : bool
+        Let a row be its own rival, as the paper prints.
+    balance : {"view", "pooled"}
+        Entropy of the mean assignment of each view, or of both together.
+    extension, extension_threshold : float
+        Over the last share `extension` of the epochs the model guesses one
+        confident "same" a batch; 0 switches it off.
+    query_space : {"z", "backbone"}
+        Where CSD compares images.
+    strategy : str or QueryStrategy
+    candidates : {"random", "anchored"}
+        Between rounds: which pairs are considered.
+    parity : bool
+        With two clusters: different from different is same.
+    views, preset, encoder, backbone, architecture, plan, random_state
+        As in `CC`.
+
+    Notes
+    -----
+    :math:`L(\hat Z, C) + L(\hat Y, C) + L(\hat Y^\top, 0) + \sum_k p_k \log p_k`, [OCC]_
+    Eq. (3) to (5), with :math:`\lambda(e) = 50 (1 - e / E)`. "Different" answers do not
+    enter the loss; they only prevent asking again.
+
+    Fidelity: see ``docs/fidelity.md``, O1 to O9.
+    """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            "plan": PAPER,
+            "backbone": "resnet34",
+            "architecture": Architecture(size=224),
+            "balance": "pooled",
+            "include_self": True,
+            "extension": 0.5,
+            "query_space": "backbone",
+        },
+        "small": {"plan": SMALL},
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        instance_temperature: float = 0.5,
+        assignment_temperature: float = 1.0,
+        cluster_temperature: float = 1.0,
+        strength: float = 50.0,
+        spaces: Literal["both", "representation", "assignment"] = "both",
+        loss: Literal["logsum", "pairlog"] = "logsum",
+        include_self: bool = False,
+        balance: Literal["view", "pooled"] = "view",
+        extension: float = 0.0,
+        extension_threshold: float = 0.9999,
+        query_space: Literal["z", "backbone"] = "z",
+        strategy: str | QueryStrategy = "csd",
+        candidates: Literal["random", "anchored"] = "random",
+        parity: bool = False,
+        views: Literal["two", "one", "none"] = "two",
+        preset: str | None = None,
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = SMALL,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.instance_temperature = instance_temperature
+        self.assignment_temperature = assignment_temperature
+        self.cluster_temperature = cluster_temperature
+        self.strength = strength
+        self.spaces = spaces
+        self.loss = loss
+        self.include_self = include_self
+        self.balance = balance
+        self.extension = extension
+        self.extension_threshold = extension_threshold
+        self.query_space = query_space
+        self.strategy = strategy
+        self.candidates = candidates
+        self.parity = parity
+        self.views = views
+        self.preset = preset
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _build(self) -> None:
+        for name, known in (("spaces", SPACES), ("loss", LOSSES)):
+            if getattr(self._settings, name) not in known:
+                raise UnknownNameError(f"value of {name}", getattr(self._settings, name), known)
+        super()._build()
+
+    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+        s = self._settings
+        terms = {}
+        if s.spaces != "assignment":
+            terms["instance"] = self._contrast(a.z, b.z, known.all, s.instance_temperature)
+        if s.spaces != "representation":
+            terms["assignment"] = self._contrast(a.p, b.p, known.all, s.assignment_temperature)
+        terms["cluster"] = contrast(a.p.T, b.p.T, temperature=s.cluster_temperature)
+        terms["balance"] = balance(a.p, b.p, pooled=s.balance == "pooled")
+        return terms
+
+    def _contrast(self, a: Tensor, b: Tensor, relations: Tensor, temperature: float) -> Tensor:
+        s = self._settings
+        if s.loss == "pairlog":
+            return constrained_contrast(a, b, relations, temperature=temperature)
+        weight = s.strength * (1 - self._progress_share)
+        return active_contrast(
+            a, b, relations, weight=weight, temperature=temperature, include_self=s.include_self
+        )

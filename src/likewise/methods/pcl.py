@@ -1,0 +1,222 @@
+"""PCL: personalised clustering, as a composition of attention, contrast and questions."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from likewise.heads.attention import ContextAttention
+from likewise.losses.balance import balance
+from likewise.losses.constrained_contrast import constrained_contrast
+from likewise.losses.contrast import contrast
+from likewise.losses.positive_weights import positive_weights
+from likewise.methods.architecture import Architecture
+from likewise.methods.builder import build_network
+from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.known import Known
+from likewise.methods.network import ClusterNetwork, View
+from likewise.methods.plan import Plan
+from likewise.queries.pool import QueryStrategy
+from likewise.queries.registry import make_strategy
+
+PAPER = Plan(
+    epochs_per_round=500,
+    batch_size=128,
+    learning_rate=1e-5,
+    clip_norm=20.0,
+    cadence="batch",
+    questions_per_batch=1,
+    first_query_epoch=10,
+    sampler="linked",
+)
+SMALL = Plan(warmup_epochs=10, n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+_PICTURES = Architecture(size=128, recipe="pcl")
+
+
+class PCL(ContrastiveClusterer):
+    r"""Personalised clustering: both answers steer a contrast seen through other images.
+
+    Parameters
+    ----------
+    n_clusters : int
+    instance_temperature, assignment_temperature, cluster_temperature : float
+        Of projections, of assignment rows, of assignment columns.
+    strength : float
+        :math:`\lambda`, how much all "same" answers count against the other view.
+    weights : {"paper", "authors"}
+        Which reading of the positives' weights.
+    norm : {"anchor", "global"}
+        Normalise for each row, or once for the batch as the public code does.
+    assignment_similarity : {"cosine", "dot"}
+    balance : {"view", "pooled"}
+    attention : {"residual", "plain", "none"}
+        Cross-instance attention with a residual, as in the paper, or none (the
+        paper's CNN-only ablation).
+    n_heads, bank_size : int
+        Heads of the attention; images kept with the model as its fixed context.
+    companions : bool
+        Predict in the context of whatever images come together, as the public
+        code does; for comparison only.
+    frozen_after : int, optional
+        Freeze batch statistics after so many epochs, as the public code does by mistake.
+    hard : {"bernoulli", "eq7"}
+        Which hard-pair score the ``joint`` and ``s-hp`` strategies use.
+    initial_questions : int
+        So many random questions first.
+    strategy, candidates, parity, extension, extension_threshold
+        As in `OCC`.
+    views, preset, encoder, backbone, architecture, plan, random_state
+        As in `CC`; presets are ``paper``, ``small`` and ``authors`` (parity with
+        the public code, defects included, for comparison only).
+
+    Notes
+    -----
+    [PCL]_ Eq. (1) to (6): constrained contrast of projections and of assignments,
+    contrast of assignment columns, and balance.
+
+    Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
+    """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            "plan": PAPER,
+            "backbone": "resnet34",
+            "architecture": _PICTURES,
+            "attention": "plain",
+            "hard": "eq7",
+            "balance": "pooled",
+            "extension": 0.5,
+        },
+        "small": {"plan": SMALL},
+        "authors": {
+            "plan": PAPER.but(sampler="fixed"),
+            "backbone": "resnet34",
+            "architecture": _PICTURES,
+            "instance_temperature": 1.0,
+            "cluster_temperature": 2.0,
+            "attention": "plain",
+            "norm": "global",
+            "weights": "authors",
+            "assignment_similarity": "dot",
+            "strategy": "joint-authors",
+            "companions": True,
+            "frozen_after": 1,
+        },
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        instance_temperature: float = 0.5,
+        assignment_temperature: float = 1.0,
+        cluster_temperature: float = 1.0,
+        strength: float = 4.0,
+        weights: Literal["paper", "authors"] = "paper",
+        norm: Literal["anchor", "global"] = "anchor",
+        assignment_similarity: Literal["cosine", "dot"] = "cosine",
+        balance: Literal["view", "pooled"] = "view",
+        attention: Literal["residual", "plain", "none"] = "residual",
+        n_heads: int = 8,
+        bank_size: int = 512,
+        companions: bool = False,
+        frozen_after: int | None = None,
+        hard: Literal["bernoulli", "eq7"] = "bernoulli",
+        initial_questions: int = 0,
+        extension: float = 0.0,
+        extension_threshold: float = 0.9999,
+        strategy: str | QueryStrategy = "joint",
+        candidates: Literal["random", "anchored"] = "random",
+        parity: bool = False,
+        views: Literal["two", "one", "none"] = "two",
+        preset: str | None = None,
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = SMALL,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.instance_temperature = instance_temperature
+        self.assignment_temperature = assignment_temperature
+        self.cluster_temperature = cluster_temperature
+        self.strength = strength
+        self.weights = weights
+        self.norm = norm
+        self.assignment_similarity = assignment_similarity
+        self.balance = balance
+        self.attention = attention
+        self.n_heads = n_heads
+        self.bank_size = bank_size
+        self.companions = companions
+        self.frozen_after = frozen_after
+        self.hard = hard
+        self.initial_questions = initial_questions
+        self.extension = extension
+        self.extension_threshold = extension_threshold
+        self.strategy = strategy
+        self.candidates = candidates
+        self.parity = parity
+        self.views = views
+        self.preset = preset
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _build(self) -> None:
+        super()._build()
+        if self._settings.strategy in ("joint", "s-hp", "s_hp"):
+            self._asker.strategy = make_strategy(self._settings.strategy, hard=self._settings.hard)
+
+    def _make_network(self) -> ClusterNetwork:
+        s = self._settings
+
+        def context(n_features: int) -> nn.Module | None:
+            if s.attention == "none":
+                return None
+            return ContextAttention(n_features, s.n_heads, attn=s.attention)
+
+        return build_network(s, self._source, context)
+
+    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+        s = self._settings
+        weights = positive_weights(
+            known.relations, known.guesses, kind=s.weights, strength=s.strength
+        )
+        return {
+            "instance": constrained_contrast(
+                a.z, b.z, known.relations, weights, temperature=s.instance_temperature, norm=s.norm
+            ),
+            "assignment": constrained_contrast(
+                a.p,
+                b.p,
+                known.relations,
+                weights,
+                temperature=s.assignment_temperature,
+                similarity=s.assignment_similarity,
+                norm=s.norm,
+            ),
+            "cluster": contrast(a.p.T, b.p.T, temperature=s.cluster_temperature),
+            "balance": balance(a.p, b.p, pooled=s.balance == "pooled"),
+        }
+
+    # -- the fixed context of evaluation ---------------------------------------
+
+    def _assign(self) -> None:
+        if self.network_.context is not None and not self._settings.companions:
+            self.network_.eval()
+            rng = self._rng("bank")
+            size = min(self._settings.bank_size, len(self._source))
+            chosen = rng.permutation(len(self._source))[:size]
+            self._bank = self._look(self._source, chosen).features
+        super()._assign()
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        return {"bank": None if self._bank is None else self._bank.cpu().numpy()}
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        if "bank" in arrays:
+            self._bank = torch.from_numpy(arrays["bank"]).to(self._runtime.device)

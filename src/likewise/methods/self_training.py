@@ -1,0 +1,91 @@
+"""What the learner is taught: answers, groups still open, stand-ins, and its own sure guesses."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.methods.seeds_of_groups import Seeds
+from likewise.seeds import stream
+
+Indexes = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float32]
+_STAND_IN, _OPEN_GROUP, _GUESS = 0.2, 0.5, 0.2  # trust, where an answer has 1
+_MAX_GUESSES = 400
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Images with classes, and how far each is to be trusted.
+
+    Parameters
+    ----------
+    images, classes : arrays of shape (m,)
+    trust : array of shape (m,)
+    n_classes : int
+    """
+
+    images: Indexes
+    classes: Indexes
+    trust: npt.NDArray[np.float64]
+    n_classes: int
+
+    def plus(self, images: Indexes, classes: Indexes, trust: float) -> "Lesson":
+        """Return this lesson with further images."""
+        return Lesson(
+            np.concatenate([self.images, images]),
+            np.concatenate([self.classes, classes]),
+            np.concatenate([self.trust, np.full(len(images), trust)]),
+            self.n_classes,
+        )
+
+
+def first_lesson(seeds: Seeds, rows: Floats, n_classes: int) -> Lesson:
+    """Return what answers settle, and a stand-in for each class nobody has seen yet.
+
+    A stand-in is the image farthest from all that are taken: a guess at what the
+    missing groups may be, dropped as soon as answers show them.
+    """
+    images = np.flatnonzero(seeds.classes >= 0)
+    lesson = Lesson(images, seeds.classes[images], np.ones(len(images)), n_classes)
+    missing = range(len(seeds.keys), n_classes)
+    if not missing:
+        return lesson
+    near = (rows @ rows[images].T).max(axis=1)
+    for number in missing:
+        farthest = int(near.argmin())
+        lesson = lesson.plus(np.array([farthest]), np.array([number]), _STAND_IN)
+        near = np.maximum(near, rows @ rows[farthest])
+    return lesson
+
+
+def second_lesson(
+    lesson: Lesson, seeds: Seeds, probabilities: Floats, share: float, seed: int
+) -> Lesson | None:
+    """Return the lesson with open groups and the surest guesses added; None if there are none."""
+    grown = lesson
+    for images, excluded in seeds.unsettled:
+        beliefs = np.log(probabilities[images].clip(1e-9)).sum(axis=0)
+        beliefs[list(excluded)] = -np.inf
+        best = np.full(len(images), beliefs.argmax(), dtype=np.intp)
+        grown = grown.plus(images, best, _OPEN_GROUP)
+    is_free = np.ones(len(probabilities), dtype=bool)
+    is_free[grown.images] = False
+    guesses = _surest(probabilities, is_free, share, seed)
+    if not len(guesses):
+        return grown if len(grown.images) > len(lesson.images) else None
+    return grown.plus(guesses, probabilities[guesses].argmax(axis=1), _GUESS)
+
+
+def _surest(
+    probabilities: Floats, is_free: npt.NDArray[np.bool_], share: float, seed: int
+) -> Indexes:
+    """Return the most confident `share` of the free images of each class, at most 400."""
+    confidence, found = probabilities.max(axis=1), probabilities.argmax(axis=1)
+    sure = [np.empty(0, dtype=np.intp)]
+    for number in range(probabilities.shape[1]):
+        members = np.flatnonzero((found == number) & is_free)
+        order = np.argsort(-confidence[members], kind="stable")
+        sure.append(members[order[: int(share * len(members))]])
+    chosen = np.concatenate(sure)
+    return stream(seed, "guesses").permutation(chosen)[:_MAX_GUESSES]

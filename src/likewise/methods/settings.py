@@ -1,0 +1,40 @@
+"""Constructor values, presets and what results from the two."""
+
+import inspect
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from likewise.errors import UnknownNameError
+
+
+def resolve(estimator: object, presets: Mapping[str, Mapping[str, Any]]) -> SimpleNamespace:
+    """Return the settings in force: defaults, then the preset, then what the user changed.
+
+    A parameter left at its default takes the preset's value; one given
+    explicitly keeps its own. The estimator itself is not touched, as
+    scikit-learn asks.
+    """
+    given = {name: getattr(estimator, name) for name in defaults(type(estimator))}
+    name = given.get("preset")
+    if name is None:
+        return SimpleNamespace(**given)
+    if name not in presets:
+        raise UnknownNameError(f"preset of {type(estimator).__name__}", name, presets)
+    plain = defaults(type(estimator))
+    chosen = {
+        key: value
+        for key, value in presets[name].items()
+        if given[key] is plain[key] or given[key] == plain[key]
+    }
+    return SimpleNamespace(**{**given, **chosen})
+
+
+def defaults(cls: type) -> dict[str, Any]:
+    """Return the constructor's parameters and their defaults."""
+    signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # of this very class
+    return {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if name != "self"
+    }

@@ -1,0 +1,136 @@
+"""CC: the contract of scikit-learn, its ablations, and what it must find."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
+from likewise.methods.architecture import Architecture
+from likewise.methods.cc import CC
+from likewise.methods.plan import Plan
+from likewise.metrics.matching import accuracy
+
+Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+EXPECTED_FAILURES: dict[str, str] = {}
+TINY = Architecture(n_features=32, n_hidden=32, n_projection=16)
+
+
+# Some of its checks set n_clusters=1, which we allow and warn of.
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@parametrize_with_checks(
+    [CC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def make(**given: Any) -> CC:
+    plan = Plan(epochs_per_round=30, batch_size=64, learning_rate=0.01)
+    return CC(**{"n_clusters": 3, "random_state": 0, "architecture": TINY, "plan": plan, **given})
+
+
+def test_finds_groups_that_are_there(blobs: Blobs) -> None:
+    assert accuracy(blobs[1], make().fit(blobs[0]).labels_) > 0.95
+
+
+@pytest.mark.parametrize(("views", "equal"), [("two", 0), ("one", 1), ("none", 2)])
+def test_the_ablation_leaves_that_many_views_plain(blobs: Blobs, views: str, equal: int) -> None:
+    """[CC]_ Table 4; training on two equal views must still give numbers."""
+    model = make(views=views).fit(blobs[0])
+    rows = torch.from_numpy(blobs[0]).float()
+    drawn = model._views.draw(rows, torch.Generator().manual_seed(0))
+    assert sum(torch.equal(view, rows) for view in drawn) == equal
+    assert np.isfinite(model.history_[-1]["loss"])
+
+
+def test_each_head_alone_trains_only_its_own_terms(blobs: Blobs) -> None:
+    assert set(make(heads="instance").fit(blobs[0]).history_[0]) == {
+        "instance",
+        "loss",
+        "size_entropy",
+    }
+    assert "instance" not in make(heads="cluster").fit(blobs[0]).history_[0]
+
+
+def test_instance_only_is_read_out_by_k_means(blobs: Blobs) -> None:
+    model = make(heads="instance").fit(blobs[0])
+    assert accuracy(blobs[1], model.labels_) > 0.9
+    np.testing.assert_array_equal(model.predict(blobs[0]), model.labels_)
+
+
+def test_pictures_from_scratch(tmp_path: Path) -> None:
+    """Light and dark pictures, a small ResNet, two epochs: the walk, not the quality."""
+    rng = np.random.default_rng(0)
+    pictures = rng.integers(0, 60, (24, 16, 16, 3)).astype(np.uint8)
+    pictures[::2] += 180
+    model = make(
+        n_clusters=2,
+        backbone="resnet18:width=8,stem=3x3",
+        architecture=Architecture(size=16, n_hidden=16, n_projection=8),
+        plan=Plan(epochs_per_round=2, batch_size=12),
+    ).fit(pictures)
+    assert model.labels_.shape == (24,)
+    model.save(tmp_path / "m")
+    loaded = CC.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(pictures), model.predict(pictures))
+
+
+def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
+    blobs: Blobs, tmp_path: Path
+) -> None:
+    plan = Plan(epochs_per_round=6, batch_size=32, checkpoint_every=2)
+    whole = make(plan=plan).fit(blobs[0])
+
+    def stop(done: int, total: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(plan=plan).fit(blobs[0], checkpoint=tmp_path / "c", progress=stop)
+    resumed = make(plan=plan).fit(blobs[0], checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
+    assert resumed.history_ == whole.history_
+
+
+def test_a_checkpoint_of_other_settings_or_images_is_refused(blobs: Blobs, tmp_path: Path) -> None:
+    make().fit(blobs[0], checkpoint=tmp_path / "c")
+    with pytest.raises(ModelFileError, match=r"another parameters \(n_clusters=3, now 4\)"):
+        make(n_clusters=4).fit(blobs[0], checkpoint=tmp_path / "c")
+    with pytest.raises(ModelFileError, match=r"another input \(fingerprint="):
+        make().fit(blobs[0] + 1, checkpoint=tmp_path / "c")
+
+
+def test_a_loaded_model_says_why_it_cannot_train(blobs: Blobs, tmp_path: Path) -> None:
+    make().fit(blobs[0]).save(tmp_path / "m")
+    with pytest.raises(LikewiseError, match="loaded without its images"):
+        CC.load(tmp_path / "m").train()
+
+
+def test_a_preset_fills_what_was_left_at_its_default(blobs: Blobs) -> None:
+    model = make(preset="small", plan=None).start(blobs[0])
+    assert model._plan.epochs_per_round == 40
+    with pytest.raises(UnknownNameError, match="did you mean 'small'"):
+        make(preset="smal").fit(blobs[0])
+
+
+def test_a_constant_column_does_no_harm(blobs: Blobs) -> None:
+    X = np.hstack([blobs[0], np.full((120, 2), 7.0)])
+    assert accuracy(blobs[1], make().fit(X).labels_) > 0.95
+
+
+@pytest.mark.parametrize("name", ["instance_temperature", "cluster_temperature"])
+def test_a_temperature_must_be_positive(blobs: Blobs, name: str) -> None:
+    with pytest.raises(InvalidParameterError, match="temperature"):
+        make(**{name: 0.0}).fit(blobs[0])
+
+
+def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
+    plan = Plan(epochs_per_round=2, batch_size=64, log_to=str(tmp_path))
+    make(plan=plan).fit(blobs[0])
+    assert list(tmp_path.rglob("events.out.tfevents*"))

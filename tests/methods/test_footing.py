@@ -1,0 +1,21 @@
+import pytest
+
+from likewise.errors import InvalidParameterError
+from likewise.methods.footing import DEFAULT_BACKBONE, on_pictures, on_vectors
+from likewise.methods.registry import make_method
+
+
+def test_on_vectors_no_preset_brings_a_network() -> None:
+    model = on_vectors(make_method("cc", 2, preset="paper"), "bundled")
+    assert model.get_params()["backbone"] is None
+    assert model.get_params()["encoder"] == "bundled"
+
+
+def test_on_pictures_the_presets_network_is_trained_or_a_small_one() -> None:
+    assert on_pictures(make_method("cc", 2, preset="paper")).get_params()["backbone"] == "resnet34"
+    assert on_pictures(make_method("cc", 2)).get_params()["backbone"] == DEFAULT_BACKBONE
+
+
+def test_a_method_of_vectors_refuses_pictures() -> None:
+    with pytest.raises(InvalidParameterError, match="KMeans works on vectors and trains no netw"):
+        on_pictures(make_method("kmeans", 2))

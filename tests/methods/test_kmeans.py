@@ -1,0 +1,90 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as TheirKMeans
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise.methods.kmeans import KMeans
+from likewise.metrics.matching import accuracy
+from likewise.oracles.labels import LabelOracle
+from likewise.seeds import stream
+
+
+# Some of its checks set n_clusters=1, which we allow and warn of.
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@parametrize_with_checks([KMeans(n_clusters=3, n_init=1)])
+def test_k_means_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def _blobs() -> tuple[Any, Any]:
+    X, y = make_blobs(150, n_features=5, centers=4, random_state=3)
+    return X * [1, 10, 100, 1000, 0.001], y
+
+
+def test_it_is_scikit_learns_k_means_on_standardised_columns() -> None:
+    X, y = _blobs()
+    ours = KMeans(n_clusters=4, random_state=0).fit(X)
+    theirs = TheirKMeans(4, n_init=10, random_state=0).fit(StandardScaler().fit_transform(X))
+    assert accuracy(theirs.labels_, ours.labels_) == 1
+    assert accuracy(y, ours.labels_) == 1
+
+
+def test_probabilities_order_as_distances_do() -> None:
+    X, _ = _blobs()
+    model = KMeans(n_clusters=4, random_state=0).fit(X)
+    scaled = StandardScaler().fit_transform(X)
+    centres = np.stack([scaled[model.labels_ == c].mean(axis=0) for c in range(4)])
+    away = np.linalg.norm(scaled[:, None] - centres, axis=2)
+    probabilities = model.predict_proba(X)
+    assert (np.argsort(-probabilities, axis=1)[:, 0] == np.argsort(away, axis=1)[:, 0]).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert (probabilities.max(axis=1) > 0.5).all()
+
+
+def test_an_image_goes_where_it_goes_in_company() -> None:
+    X, _ = _blobs()
+    model = KMeans(n_clusters=4, random_state=0).fit(X)
+    alone = np.concatenate([model.predict_proba(row[None]) for row in X])
+    np.testing.assert_array_equal(alone, model.predict_proba(X))
+
+
+def test_it_asks_nothing_but_honours_what_it_is_told() -> None:
+    X, y = _blobs()
+    model = KMeans(n_clusters=4, random_state=0).fit(X, oracle=LabelOracle(y), n_questions=10)
+    assert model.constraints_.n_answers == 0
+    first, second = np.flatnonzero(model.labels_ == model.labels_[0])[:2]
+    told = KMeans(n_clusters=4, random_state=0).fit(X, cl=[(int(first), int(second))])
+    assert told.labels_[first] != told.labels_[second]
+    assert told.violations_ == 1
+
+
+def test_what_is_saved_predicts_the_same(tmp_path: Path) -> None:
+    X, _ = _blobs()
+    model = KMeans(n_clusters=4, random_state=0).fit(X)
+    model.save(tmp_path / "model")
+    new = stream(0, "new").normal(size=(20, 5)) * X.std(axis=0)
+    loaded = KMeans.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+
+
+def test_a_constant_column_says_nothing() -> None:
+    X, y = _blobs()
+    X = np.column_stack([X, np.full(len(X), 7.0)])
+    assert accuracy(y, KMeans(n_clusters=4, random_state=0).fit(X).labels_) == 1
+
+
+def test_the_number_of_starts_reaches_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def spy(n_clusters: int, *, n_init: int, random_state: int) -> TheirKMeans:
+        seen.append(n_init)
+        return TheirKMeans(n_clusters, n_init=n_init, random_state=random_state)
+
+    monkeypatch.setattr("likewise.methods.kmeans._KMeans", spy)
+    KMeans(n_clusters=2, n_init=3).fit(_blobs()[0])
+    assert seen == [3]
