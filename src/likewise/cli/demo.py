@@ -1,0 +1,77 @@
+"""`likewise demo`: see in a minute what this is about, with nothing but the package."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.options import AsJson, Seed
+from likewise.cli.output import check_place, print_json, replace_file, say
+
+if TYPE_CHECKING:
+    from likewise.benchmark.demonstration import Demonstration
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE.html", help="The gallery page to write.")
+    ] = Path("likewise-demo.html"),
+    n_images: Annotated[int, typer.Option("--n-images", min=128, help="How many pictures.")] = 1024,
+    questions: Annotated[int, typer.Option("--questions", min=1, help="How many answers.")] = 100,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show what this is about, in a minute, offline.
+
+    Painted pictures are sorted by a criterion no program would guess. A simulated person
+    answers; accuracy before and after is printed, and a page with the groups is written.
+
+    \b
+    Example:
+        likewise demo
+        likewise demo --questions 50 -o page.html
+    """
+    check_place(out)
+    from likewise.benchmark.demo_page import demo_page
+    from likewise.benchmark.demonstration import demonstrate
+    from likewise.cli.bars import Bars
+    from likewise.cli.pictures import cache
+    from likewise.session.gallery import html
+
+    begin = time.perf_counter()
+    with Bars() as bars:
+        shown = demonstrate(n_images, questions, seed=seed, store=cache(), step=bars.step)
+    replace_file(out, html(demo_page(shown)).encode())
+    row = _row(shown, out, time.perf_counter() - begin)
+    if as_json:
+        print_json(row)
+    else:
+        _tell(row)
+
+
+def _row(shown: "Demonstration", out: Path, seconds: float) -> dict[str, Any]:
+    from likewise.benchmark.demonstration import WANTED
+
+    return {
+        "method": shown.method,
+        "wanted": WANTED,
+        "guessed": shown.guessed,
+        "n_images": len(shown.pictures),
+        "n_answers": shown.n_answers,
+        "acc": shown.figures(),
+        "page": str(out.absolute()),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _tell(row: dict[str, Any]) -> None:
+    acc = row["acc"]
+    say(f"{row['n_images']:,} painted pictures, method {row['method']}")
+    say(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
+    say(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
+    say(
+        f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}"
+        f" ({acc['after_unasked']:.2f} on pictures no question named)"
+    )
+    say(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")

@@ -1,0 +1,74 @@
+"""`likewise embed`: the vectors of a folder of pictures, for other programs."""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.options import AsJson, EncoderName, Folder
+from likewise.cli.output import check_free, print_json, replace_file, say, some_words
+
+if TYPE_CHECKING:
+    from likewise.encoders.embeddings import Embeddings
+    from likewise.images.folder import FolderCollection
+
+
+def embed(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.npy", help="Where to.")],
+    encoder: EncoderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write one vector a picture to a NumPy file.
+
+    Beside FILE.npy a FILE.json says which row is which picture and which columns are which
+    facet. Vectors are kept in the cache ($LIKEWISE_CACHE, else your cache folder), so the
+    next time is quick, and an interrupted run goes on where it stopped.
+
+    \b
+    Example:
+        likewise embed photos/ -o photos.npy
+    """
+    from likewise.cli.bars import Bars
+    from likewise.cli.pictures import as_rows, cache, read, vectors
+    from likewise.encoders.registry import DEFAULT
+
+    notes = out.with_suffix(".json")
+    check_free(out)
+    check_free(notes)
+    with Bars() as bars:
+        collection = read(folder, bars)
+        found = vectors(collection, encoder or DEFAULT, cache(), bars)
+    facts = _facts(found, collection, encoder or DEFAULT)
+    _write(out, found)
+    replace_file(notes, json.dumps(facts, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+    n_images, width = found.matrix().shape
+    if as_json:
+        skipped = as_rows([*collection.skipped, *found.skipped])
+        print_json({"out": str(out), "n_images": n_images, "width": width, "skipped": skipped})
+    else:
+        say(f"{some_words(n_images, 'vector')} of {width:,} numbers written to {out}")
+
+
+def _facts(found: "Embeddings", collection: "FolderCollection", encoder: str) -> dict[str, Any]:
+    from likewise.cli.pictures import kept_in
+
+    return {
+        "encoder": encoder,
+        "facets": {name: [part.start, part.stop] for name, part in found.slices.items()},
+        "names": [collection.name(i) for i in kept_in(found, collection)],
+    }
+
+
+def _write(out: Path, found: "Embeddings") -> None:
+    import numpy as np
+
+    from likewise.session.atomic import write_whole
+
+    def write(descriptor: int) -> None:
+        with os.fdopen(descriptor, "wb", closefd=False) as stream:
+            np.save(stream, found.matrix())
+
+    write_whole(out, write)

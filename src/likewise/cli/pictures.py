@@ -1,0 +1,78 @@
+"""Pictures from a folder, and their vectors, with bars and with every file that is left out."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likewise.cli.notes import note, note_list
+from likewise.errors import CollectionError
+
+if TYPE_CHECKING:
+    from likewise.cli.bars import Bars
+    from likewise.encoders.embeddings import Embeddings
+    from likewise.encoders.store import EmbeddingStore
+    from likewise.images.collection import ImageCollection
+    from likewise.images.folder import FolderCollection
+    from likewise.images.skipped import Skipped
+
+
+def read(folder: Path, bars: "Bars") -> "FolderCollection":
+    """Return the pictures of a folder; what is left out is listed on stderr."""
+    from likewise.images.folder import read_folder
+
+    collection = read_folder(folder, bars.step("reading pictures"))
+    report(collection.skipped)
+    return collection
+
+
+def read_several(folder: Path, bars: "Bars") -> "FolderCollection":
+    """Return the pictures of a folder that must hold enough of them to be sorted."""
+    collection = read(folder, bars)
+    if len(collection) < 2:
+        raise CollectionError(
+            f"The folder {str(folder)!r} holds one picture only, and there is nothing to sort; "
+            "add pictures, or choose another folder."
+        )
+    return collection
+
+
+def cache() -> "EmbeddingStore | None":
+    """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
+    from likewise.encoders.store import EmbeddingStore, default_cache
+
+    place = default_cache()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        is_writable = os.access(place, os.W_OK)
+    except OSError:
+        is_writable = False
+    if not is_writable:
+        note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
+    return EmbeddingStore(place) if is_writable else None
+
+
+def vectors(
+    collection: "ImageCollection", encoder: str, store: "EmbeddingStore | None", bars: "Bars"
+) -> "Embeddings":
+    """Return the vectors of a collection, kept in `store` for the next time."""
+    from likewise.encoders.embed import embed
+    from likewise.encoders.registry import make_encoder
+
+    found = embed(collection, make_encoder(encoder), store, bars.step("embedding"))
+    report(found.skipped)
+    return found
+
+
+def kept_in(found: "Embeddings", collection: "ImageCollection") -> list[int]:
+    """Return the position in the collection of each vector."""
+    return list(range(len(collection))) if found.kept is None else found.kept.tolist()
+
+
+def report(skipped: "list[Skipped] | Any") -> None:
+    """List on stderr what was left out."""
+    note_list(f"{len(skipped):,} left out:", skipped)
+
+
+def as_rows(skipped: "list[Skipped] | Any") -> list[dict[str, str]]:
+    """Return what was left out, for JSON."""
+    return [{"name": one.name, "reason": one.reason} for one in skipped]

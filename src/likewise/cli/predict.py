@@ -1,0 +1,116 @@
+"""`likewise predict`: where new pictures belong, by a model or by a session's model."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from likewise.cli.options import AsJson, By, Folder
+from likewise.cli.output import check_free, print_json, say, some_words, write_table
+from likewise.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from likewise.cli.bars import Bars
+    from likewise.images.folder import FolderCollection
+    from likewise.methods.base import PersonalClusterer
+
+_COLUMNS = ("path", "cluster", "name", "confidence")
+Row = tuple[str, int, str, float]
+
+
+class _Trained(NamedTuple):
+    """A model, and what its clusters are called."""
+
+    model: "PersonalClusterer"
+    names: dict[int, str]
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="SESSION|MODEL", help="What was trained.")],
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="A CSV file; stdout if left out.")
+    ] = None,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say to which group new pictures belong.
+
+    No picture depends on the others: alone it goes where it goes in company.
+
+    \b
+    Example:
+        likewise predict photos.likewise new_photos/ --by season -o new.csv
+        likewise predict model/ new_photos/ > new.csv
+    """
+    from likewise.cli.bars import Bars
+    from likewise.cli.pictures import as_rows, read
+
+    check_free(out)
+    trained = _load(model, by)
+    with Bars() as bars:
+        collection = read(folder, bars)
+        rows, skipped = _predict(trained, collection, bars)
+    if out is not None:
+        from likewise.session.atomic import write_new
+
+        write_new(out, lambda stream: write_table(stream, _COLUMNS, _cells(rows)))
+    if as_json:
+        found = {} if out else {"images": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
+        left_out = as_rows([*collection.skipped, *skipped])
+        where = str(out) if out else None
+        print_json({"n_images": len(rows), "out": where, **found, "skipped": left_out})
+    elif out is not None:
+        say(f"{some_words(len(rows), 'picture')} sorted, see {out}")
+    else:
+        write_table(sys.stdout, _COLUMNS, _cells(rows))
+
+
+def _load(path: Path, by: str) -> _Trained:
+    from likewise.methods.registry import load_method
+    from likewise.session.store import DATABASE
+
+    if not (path / DATABASE).exists():
+        return _Trained(load_method(path), {})
+    from likewise.session.assignments import assignments
+    from likewise.session.session import Session
+
+    with Session.open(path, write=False) as session:
+        place = model_place(session.model_folder(by))
+        if not place.exists():
+            raise ModelFileError(
+                f"{path} has no trained model for this criterion yet; make one with `likewise fit`."
+            )
+        names = {row.cluster: row.name for row in assignments(session, by) if row.cluster >= 0}
+    return _Trained(load_method(place), names)
+
+
+def model_place(folder: Path) -> Path:
+    """Return where in an orientation's folder its model is."""
+    return folder / "model"
+
+
+def _predict(
+    trained: _Trained, collection: "FolderCollection", bars: "Bars"
+) -> tuple[list[Row], list[Any]]:
+    from likewise.cli.pictures import cache, kept_in, vectors
+
+    parameters = trained.model.get_params()
+    if parameters.get("backbone") is not None:
+        probabilities = trained.model.predict_proba(collection)
+        kept, skipped = list(range(len(collection))), []
+    else:
+        found = vectors(collection, parameters["encoder"], cache(), bars)
+        probabilities = trained.model.predict_proba(found)
+        kept, skipped = kept_in(found, collection), list(found.skipped)
+    rows = []
+    for i, chances in zip(kept, probabilities, strict=True):
+        cluster = int(chances.argmax())
+        name = trained.names.get(cluster, "")
+        rows.append((collection.name(i), cluster, name, float(chances[cluster])))
+    return rows, skipped
+
+
+def _cells(rows: list[Row]) -> list[tuple[object, ...]]:
+    return [(path, cluster, name, f"{sure:.4f}") for path, cluster, name, sure in rows]

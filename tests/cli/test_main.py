@@ -1,0 +1,149 @@
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from likewise import __version__
+from likewise.cli.main import app
+from likewise.errors import InvalidParameterError, LikewiseWarning
+from tests.cli.conftest import Run, done
+
+HEAVY = ("torch", "sklearn", "pandas", "transformers", "numpy", "scipy", "PIL", "rich")
+
+
+def _commands(command: Any, name: str = "likewise") -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for word, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, f"{name} {word}")
+
+
+COMMANDS = dict(_commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_an_example_of_itself(name: str) -> None:
+    text = COMMANDS[name].help or COMMANDS[name].callback.__doc__
+    assert "Example:" in text
+    assert name in text.split("Example:")[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained_or_shows_its_values(name: str) -> None:
+    for parameter in COMMANDS[name].params:
+        assert getattr(parameter, "help", None) or "|" in (parameter.metavar or "")
+
+
+def test_the_promised_commands_are_there_and_no_stub() -> None:
+    words = {name.removeprefix("likewise").strip() for name in COMMANDS}
+    assert words == {
+        *("", "demo", "fit", "predict", "export", "answers", "embed"),
+        *("bench", "bench list", "bench run"),
+    }
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["bench", "run", "--help"]])
+def test_help_waits_for_nothing_heavy(words: list[str]) -> None:
+    code = (
+        "import sys; from likewise.cli.main import app\n"
+        f"try: app({words!r})\n"
+        "except SystemExit: pass\n"
+        f"sys.exit(' '.join(sorted(set({HEAVY!r}) & set(sys.modules))) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Usage:" in ended.stdout
+
+
+@pytest.mark.slow
+def test_help_takes_little_longer_than_typer_itself() -> None:
+    def seconds(*words: str) -> float:
+        spent = []
+        for _ in range(4):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, *words], capture_output=True, check=True)
+            spent.append(time.perf_counter() - begin)
+        return min(spent)
+
+    ours = seconds("-c", "from likewise.cli.main import run; run()", "--help")
+    assert ours < 3 * seconds("-c", "import typer")
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert done(run("--version")).stdout == f"likewise {__version__}\n"
+
+
+def _fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Make `likewise bench list` raise."""
+
+    def known() -> None:
+        raise error
+
+    monkeypatch.setattr("likewise.cli.bench_list._known", known)
+
+
+def test_our_errors_are_one_line_on_stderr(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fails(monkeypatch, InvalidParameterError("n=3 is too few; give 4."))
+    result = run("bench", "list")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: n=3 is too few; give 4.\n"
+
+
+def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fails(monkeypatch, ZeroDivisionError("ours"))
+    assert isinstance(run("bench", "list").exception, ZeroDivisionError)
+
+
+def test_ctrl_c_ends_with_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fails(monkeypatch, KeyboardInterrupt())
+    result = run("bench", "list")
+    assert result.exit_code == 130
+    assert "Stopped. Answers and vectors that were finished are kept" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fits"], "No such command 'fits'"),
+        (["fit"], "Missing argument 'FOLDER'"),
+        (["fit", ".", "-k", "many"], "Invalid value for '-k'"),
+        (["fit", ".", "-k", "1"], "Invalid value for '-k'"),
+        (["bench", "run", "--nois", "3"], "No such option: --nois"),
+    ],
+)
+def test_wrong_usage_ends_with_2(run: Run, words: list[str], message: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_our_warnings_are_notes_and_others_stay_warnings(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known() -> dict[str, Any]:
+        warnings.warn("3 pictures are odd.", LikewiseWarning, stacklevel=2)
+        return {"datasets": {"x": "y"}, "methods": {}, "strategies": [], "encoders": []}
+
+    monkeypatch.setattr("likewise.cli.bench_list._known", known)
+    assert done(run("bench", "list")).stderr == "Note: 3 pictures are odd.\n"
+
+
+def test_nobody_listening_is_no_error() -> None:
+    code = (
+        "import likewise.cli.bench_list as b; from likewise.cli.main import run\n"
+        "b._known = lambda: dict(datasets={'x': 'y'}, methods={}, strategies=[], encoders=[])\n"
+        "run()"
+    )
+    command = [sys.executable, "-c", code, "bench", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

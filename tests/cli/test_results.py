@@ -1,0 +1,168 @@
+"""What comes out: predict, export, answers, embed."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.constraints.question import Answer, Question
+from likewise.metrics.matching import accuracy
+from likewise.session import Session
+from tests.cli.conftest import COLOURS, Run, colour_of, done, json_of, paint
+
+
+@pytest.fixture
+def session(run: Run, photos: Path) -> Path:
+    """A session of the photos in three groups, one of which is called warm."""
+    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "-o", "model"]
+    path = Path(json_of(run(*words, "--json"))["session"])
+    with Session.open(path) as opened:
+        names = opened.images.names
+        red = next(i for i, name in enumerate(names) if colour_of(name) == "red")
+        blue = next(i for i, name in enumerate(names) if colour_of(name) == "blue")
+        opened.tell(Answer(Question.label(red), "warm", who="Ann", orientation="colour"))
+        opened.tell(Answer(Question.pair(red, blue), "different", orientation="colour"))
+    return path
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    """Three new pictures, one of each colour, and one that is broken."""
+    folder = tmp_path / "new"
+    folder.mkdir()
+    for name in COLOURS:
+        paint(name, 99).save(folder / f"{name}.png")
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    return folder
+
+
+def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, new: Path) -> None:
+    row = json_of(run("predict", session, new, "--by", "colour", "--json"))
+    assert [one["name"] for one in row["skipped"]] == ["broken.png"]
+    images = row["images"]
+    assert sorted(image["path"] for image in images) == ["blue.png", "green.png", "red.png"]
+    assert len({image["cluster"] for image in images}) == 3
+    warm = [image["path"] for image in images if image["name"] == "warm"]
+    assert warm == ["red.png"]
+    assert all(1 / 3 <= image["confidence"] <= 1 for image in images)
+
+
+def test_a_model_predicts_without_its_session(run: Run, session: Path, new: Path) -> None:
+    by_session = json_of(run("predict", session, new, "--json"))["images"]
+    by_model = json_of(run("predict", "model", new, "--json"))["images"]
+    pairs = zip(by_session, by_model, strict=True)
+    assert all(one["cluster"] == other["cluster"] for one, other in pairs)
+
+
+def test_predictions_are_a_table_on_stdout_or_in_a_file(run: Run, session: Path, new: Path) -> None:
+    result = done(run("predict", session, new))
+    rows = list(csv.reader(io.StringIO(result.stdout)))
+    assert rows[0] == ["path", "cluster", "name", "confidence"]
+    assert len(rows) == 4
+    done(run("predict", session, new, "-o", "out.csv"))
+    assert Path("out.csv").read_text() == result.stdout
+    row = json_of(run("predict", session, new, "-o", "other.csv", "--json"))
+    assert (row["n_images"], row["out"]) == (3, "other.csv")
+    assert "images" not in row
+
+
+def test_a_table_has_one_line_a_picture(run: Run, session: Path, photos: Path) -> None:
+    row = json_of(run("export", session, "--by", "colour", "-o", "out.csv", "--json"))
+    assert row == {"out": "out.csv", "n_written": 24, "left_out": []}
+    with Path("out.csv").open(newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert list(table[0]) == ["path", "cluster", "name", "confidence", "answered"]
+    assert accuracy([colour_of(line["path"]) for line in table], [t["cluster"] for t in table]) == 1
+    assert sum(line["answered"] == "true" for line in table) == 2
+
+
+@pytest.mark.parametrize("how", ["copy", "symlink", "hardlink"])
+def test_folders_hold_the_pictures_of_their_group(run: Run, session: Path, how: str) -> None:
+    result = done(run("export", session, "--to", "folders", "--how", how, "-o", "sorted"))
+    assert "24 pictures written to sorted" in result.stdout
+    warm = sorted(Path("sorted/warm").iterdir())
+    assert {colour_of(path.name) for path in warm} == {"red"}
+    assert len(warm) == 8
+    assert warm[0].is_symlink() == (how == "symlink")
+    assert (warm[0].stat().st_nlink > 1) == (how == "hardlink")
+
+
+def test_what_vanished_is_left_out_by_name(run: Run, session: Path, photos: Path) -> None:
+    lost = next(photos.rglob("red*.png"))
+    lost.unlink()
+    result = run("export", session, "--to", "folders", "-o", "sorted", "--json")
+    row = json_of(result)
+    assert row["n_written"] == 23
+    assert row["left_out"][0]["name"] == lost.relative_to(photos).as_posix()
+    assert lost.name in result.stderr
+
+
+def test_answers_come_out_as_json_lines(run: Run, session: Path) -> None:
+    lines = [json.loads(line) for line in done(run("answers", session)).stdout.splitlines()]
+    assert [line["kind"] for line in lines] == ["label", "pair"]
+    assert (lines[0]["answer"], lines[0]["who"]) == ("warm", "Ann")
+    assert all(len(content) == 64 for line in lines for content in line["images"])
+    row = json_of(run("answers", session, "--by", "colour", "--json"))
+    assert row == {"n_answers": 2, "answers": lines}
+
+
+def test_answers_come_out_as_a_table(run: Run, session: Path) -> None:
+    result = done(run("answers", session, "--to", "csv"))
+    first, second = csv.DictReader(io.StringIO(result.stdout))
+    assert (first["kind"], first["answer"]) == ("label", "warm")
+    assert len(second["images"].split()) == 2
+
+
+def test_answers_go_out_of_one_session_and_into_another(
+    run: Run, session: Path, photos: Path
+) -> None:
+    Path("answers.jsonl").write_text(done(run("answers", session)).stdout + "{broken\n")
+    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--session", "other.likewise"]
+    done(run(*words, "--by", "mood"))
+    take_in = ["answers", "other.likewise", "--by", "mood", "--import", "answers.jsonl"]
+    strict = run(*take_in, "--strict")
+    assert (strict.exit_code, strict.stdout) == (1, "")
+    assert "line 3" in strict.stderr
+    assert done(run("answers", "other.likewise")).stdout == ""
+    result = done(run(*take_in))
+    assert "2 answers taken in, 0 known before, 1 line left out" in result.stdout
+    assert "line 3: is not JSON" in result.stderr
+    row = json_of(run(*take_in, "--json"))
+    assert (row["n_imported"], row["n_doubled"], len(row["problems"])) == (0, 2, 1)
+
+
+def test_vectors_are_written_with_the_names_of_their_rows(run: Run, photos: Path) -> None:
+    (photos / "broken.png").write_bytes(b"")
+    row = json_of(run("embed", photos, "-o", "vectors.npy", "--json"))
+    vectors = np.load("vectors.npy")
+    facts = json.loads(Path("vectors.json").read_text())
+    assert vectors.shape == (24, row["width"]) == (len(facts["names"]), row["width"])
+    assert [one["name"] for one in row["skipped"]] == ["broken.png"]
+    assert facts["names"] == sorted(facts["names"])
+    assert max(stop for _, stop in facts["facets"].values()) == row["width"]
+    assert np.isfinite(vectors).all()
+
+
+def test_vectors_are_kept_in_the_cache(
+    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(run("embed", photos, "-o", "vectors.npy"))
+
+    def no_more(*args: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("likewise.encoders.bundled.LiteEncoder.encode", no_more)
+    done(run("embed", photos, "-o", "again.npy"))
+    np.testing.assert_array_equal(np.load("vectors.npy"), np.load("again.npy"))
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
+    run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "file" / "cache"))
+    result = done(run("embed", photos, "-o", "vectors.npy"))
+    assert "cannot be written, so vectors are not kept; set LIKEWISE_CACHE" in result.stderr
