@@ -6,7 +6,8 @@ it as it stands, so it must make sense to a person who never saw our code.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class LikewiseError(Exception):
@@ -77,6 +78,25 @@ class ModelFileError(LikewiseError, ValueError):
 
 class DatasetError(LikewiseError):
     """A data set or its table of labels is missing, broken or does not fit."""
+
+
+class UnansweredError(LikewiseError, LookupError):
+    """A question was put to recorded answers that do not hold it."""
+
+
+class AnswersEndedError(LikewiseError, EOFError):
+    """The person stopped before the last question; `answers` holds what was given."""
+
+    def __init__(self, answers: Sequence[Any], n_questions: int) -> None:
+        self.answers = list(answers)
+        super().__init__(
+            f"The answers ended after {len(self.answers)} of {n_questions} questions; "
+            "what was answered is kept, go on when you like."
+        )
+
+
+class OutputError(LikewiseError, OSError):
+    """A result cannot be written where it was asked for."""
 
 
 class LikewiseWarning(UserWarning):
