@@ -65,7 +65,7 @@ def test_files_that_cannot_be_read_are_listed_and_counted(run: Run, photos: Path
 
 def test_unknown_names_are_corrected(run: Run, photos: Path) -> None:
     assert "did you mean 'kmeans'" in _error(run, "fit", photos, "-k", 2, "--method", "kmean")
-    assert "is not built yet" in _error(run, "fit", photos, "-k", 2, "--method", "pcl")
+    assert "is not built yet" in _error(run, "fit", photos, "-k", 2, "--method", "spherepair")
     message = _error(run, "fit", photos, "-k", 2, "--method", "cc", "--set", "batchsize=3")
     assert "did you mean 'batch_size'" in message
     assert "--set 'x' is no KEY=VALUE" in _error(run, "fit", photos, *FIT, 2, "--set", "x")

@@ -74,7 +74,7 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
         ([*DIGITS[2:], "--test-fraction", "0.5"], "only the inductive protocol does"),
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),
         ([*DIGITS[2:], "--preset", "paper"], "not a known preset of KMeans"),
-        ([*DIGITS[2:], "--method", "pcl"], "The method 'pcl' is not built yet in this release"),
+        ([*DIGITS[2:], "--method", "spherepair"], "'spherepair' is not built yet in this release"),
     ],
 )
 def test_what_does_not_fit_is_a_message_and_no_half_row(

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
-from likewise.constraints import colour_search, colouring
-from likewise.constraints.colour_search import Neighbours
-from likewise.constraints.colouring import colour
+from likewise.constraints import colour_mend, colour_search, colouring
+from likewise.constraints.colour_mend import mend
+from likewise.constraints.colour_search import Neighbours, core_colours
+from likewise.constraints.colouring import colour, greedy_colours
 from likewise.seeds import stream
 
 Edges = set[tuple[int, int]]
@@ -75,31 +77,55 @@ def test_without_the_exact_search_a_colouring_is_found_if_there_is_one(
             assert total(scores, colours) == pytest.approx(best)
 
 
-def test_a_greedy_dead_end_is_left_by_the_search() -> None:
-    # a wheel of five spokes and a hub needs four colours; scores lure it into a dead end
-    rng = stream(0, "planted")
-    n_groups, n_colours = 60, 3
+def planted(n_groups: int, n_colours: int, density: float) -> tuple[Edges, np.ndarray]:
+    """Edges that some colouring without clash allows, and scores that know nothing of it."""
+    rng = stream(0, "planted", n_groups, n_colours)
     truth = rng.integers(n_colours, size=n_groups)
     couples = itertools.combinations(range(n_groups), 2)
-    edges = {(a, b) for a, b in couples if truth[a] != truth[b] and rng.random() < 0.15}
-    scores = rng.normal(size=(n_groups, n_colours))
-    colours = colour(scores, neighbours_of(n_groups, edges))
-    greedy = colouring._greedy(scores.tolist(), neighbours_of(n_groups, edges))
+    edges = {(a, b) for a, b in couples if truth[a] != truth[b] and rng.random() < density}
+    return edges, rng.normal(size=(n_groups, n_colours))
+
+
+def test_a_greedy_dead_end_is_mended() -> None:
+    edges, scores = planted(150, 4, 0.064)
+    neighbours = neighbours_of(150, edges)
+    greedy = greedy_colours(scores.tolist(), neighbours)
     assert n_clashes(greedy, edges) > 0
-    assert n_clashes(colours, edges) == 0
+    mended = mend(greedy, scores.tolist(), neighbours)
+    assert n_clashes(mended, edges) == 0
+    assert mended == mend(greedy, scores.tolist(), neighbours)
 
 
-def test_more_different_groups_than_colours_clash_as_little_as_can_be() -> None:
-    edges = set(itertools.combinations(range(9), 2))
-    scores = np.zeros((9, 3))
-    assert n_clashes(colour(scores, neighbours_of(9, edges)), edges) == 3 * 3
-    assert (
-        n_clashes(
-            colour(scores[:4], neighbours_of(4, {e for e in edges if max(e) < 4})),
-            edges & set(itertools.combinations(range(4), 2)),
-        )
-        == 1
-    )
+def test_what_cannot_be_mended_in_time_is_left_no_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, scores = planted(60, 3, 0.15)
+    greedy = greedy_colours(scores.tolist(), neighbours_of(60, edges))
+    monkeypatch.setattr(colour_mend, "MAX_LOOKS", 1)
+    once = mend(greedy, scores.tolist(), neighbours_of(60, edges))
+    assert 0 < n_clashes(once, edges) <= n_clashes(greedy, edges)
+    assert sum(a != b for a, b in zip(greedy, once, strict=True)) <= 1
+
+
+def test_the_core_is_searched_where_mending_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, scores = planted(60, 3, 0.15)
+    monkeypatch.setattr(colour_mend, "MAX_LOOKS", 0)
+    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) == 0
+    monkeypatch.setattr(colour_search, "MAX_STEPS", 2)
+    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) > 0  # gave up in time
+
+
+def test_the_search_says_when_there_is_nothing_to_find() -> None:
+    ring = neighbours_of(5, {(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)})
+    assert core_colours([[0.0, 0.0]] * 5, ring) is None
+    assert core_colours([[0.0, 0.0, 0.0]] * 5, ring) is not None
+
+
+@pytest.mark.parametrize(("n_groups", "least"), [(4, 1), (9, 3 * 3)])
+def test_more_different_groups_than_colours_clash_as_little_as_can_be(
+    n_groups: int, least: int
+) -> None:
+    edges = set(itertools.combinations(range(n_groups), 2))
+    colours = colour(np.zeros((n_groups, 3)), neighbours_of(n_groups, edges))
+    assert n_clashes(colours, edges) == least
 
 
 def test_groups_that_nothing_ties_keep_their_favourite() -> None:
@@ -107,6 +133,12 @@ def test_groups_that_nothing_ties_keep_their_favourite() -> None:
     assert colour(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
 
 
-def test_the_search_gives_up_in_time() -> None:
-    edges = {(a, b) for a, b in itertools.combinations(range(400), 2) if (a + b) % 7}
-    assert colour_search.core_colours([[0.0] * 4] * 400, neighbours_of(400, edges)) is None
+def test_groups_that_all_differ_are_matched_with_colours_whatever_their_number() -> None:
+    n = 40
+    scores = stream(0, "a matching").normal(size=(n, n))
+    order = stream(0, "an order").permutation(n)
+    scores[np.arange(n), order] += 0.5  # not every row's favourite
+    colours = colour(scores, neighbours_of(n, set(itertools.combinations(range(n), 2))))
+    _, best = linear_sum_assignment(scores, maximize=True)
+    assert sorted(colours) == list(range(n))
+    assert total(scores, colours) == pytest.approx(total(scores, best.tolist()))

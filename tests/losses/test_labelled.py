@@ -78,6 +78,11 @@ def test_images_that_are_all_alike_and_one_alone_weigh_one() -> None:
     assert compactness(torch.ones(1, 2)).tolist() == [1]
 
 
+def test_small_distances_far_from_the_origin_are_not_lost_in_rounding(rng: torch.Generator) -> None:
+    rows = 1000 + 0.01 * torch.randn(30, 20, generator=rng)
+    torch.testing.assert_close(compactness(rows), compactness(rows.double()).float())
+
+
 def test_neighbours_may_be_looked_for_among_more_images(rng: torch.Generator) -> None:
     everyone = torch.randn(2000, 3, generator=rng)
     within, of_all = compactness(everyone[:10]), compactness(everyone[:10], everyone)

@@ -5,6 +5,7 @@ from typing import Any
 
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.cc import CC
+from likewise.methods.dsac import DSAC
 from likewise.methods.kmeans import KMeans
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
@@ -14,6 +15,7 @@ QUICK = Plan(epochs_per_round=5, n_rounds=2, batch_size=64, learning_rate=0.01)
 
 METHODS: dict[str, Callable[..., PersonalClusterer]] = {
     "cc": lambda **given: CC(**_with(given, plan=QUICK)),
+    "dsac": lambda **given: DSAC(**_with(given, plan=QUICK)),
     "occ": lambda **given: OCC(**_with(given, plan=QUICK)),
     "pcl": lambda **given: PCL(**_with(given, plan=QUICK)),
     "kmeans": lambda **given: KMeans(**_with(given)),

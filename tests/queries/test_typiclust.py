@@ -52,3 +52,22 @@ def test_a_cluster_of_one_is_its_own_densest_point(make_pool: MakePool) -> None:
     pool = replace(pool, probabilities=probabilities)
     asked = select(Typical(), pool, all_pairs(np.arange(8)), 1, stream(0))
     assert 6 in asked
+
+
+def test_density_is_that_of_the_image_within_its_own_cluster() -> None:
+    """Image 0 lies in the middle of the other cluster, which must not count for it."""
+    places = np.array([0.0, 10.0, 10.5, 11.0, 0.1, -0.1, 0.2, -0.2])
+    probabilities = np.repeat(np.eye(2), 4, axis=0)
+    pool = Pool(places[:, None], probabilities, ConstraintGraph(8))
+    scores = Typical(n_neighbours=2).score(pool, np.array([[0, 4], [1, 4], [2, 4], [3, 4]]))
+    assert scores[2] == 0  # 2 lies between 1 and 3
+    assert scores.argmin() == 0
+
+
+def test_the_number_of_neighbours_decides_what_is_dense() -> None:
+    # 0 and 1 touch, far from the rest; 2 to 6 are a looser heap.
+    places = np.array([50.0, 50.1, 0.0, 1.0, 2.0, 3.0, 4.0])
+    pool = Pool(places[:, None], np.ones((7, 1)), ConstraintGraph(7))
+    pairs = np.array([[0, 1], [3, 4]])
+    assert Typical(n_neighbours=1).score(pool, pairs).argmax() == 0
+    assert Typical(n_neighbours=2).score(pool, pairs).argmax() == 1

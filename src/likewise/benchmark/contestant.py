@@ -68,8 +68,8 @@ def describe(run: Run, model: PersonalClusterer) -> dict[str, Any]:
             settings.update(asdict(value or _PARTS[name]()))
         elif name not in _ELSEWHERE:
             settings[name] = value if _is_plain(value) else type(value).__name__
-    about = ("split", "test_fraction", "kinds", "noise", "unsure", "from_scratch")
-    settings.update({name: getattr(run, name) for name in about})
+    for name in ("split", "test_fraction", "kinds", "noise", "unsure", "from_scratch"):
+        settings.setdefault(name, getattr(run, name))
     strategy = chosen.get("strategy")
     return {
         "method": run.method,

@@ -1,12 +1,13 @@
 """Colours by search: the best ones for a few groups, any that do for the core of many."""
 
+from collections import Counter
 from itertools import accumulate
 
 import numpy as np
 
 Neighbours = list[list[int]]
 Scores = list[list[float]]  # a row for each group, a column for each colour
-MAX_STEPS = 5_000
+MAX_STEPS = 2_000
 MAX_CORE = 300  # groups; a step of the search looks at all of them
 
 
@@ -39,6 +40,15 @@ def exact_colours(scores: Scores, neighbours: Neighbours) -> list[int] | None:
     return best or None
 
 
+def matched_colours(scores: Scores) -> list[int]:
+    """Return the best colours for groups that all differ from each other; at most one each."""
+    from scipy.optimize import linear_sum_assignment
+
+    _, columns = linear_sum_assignment(np.array(scores), maximize=True)
+    matched: list[int] = columns.tolist()
+    return matched
+
+
 def core_colours(scores: Scores, neighbours: Neighbours) -> list[int] | None:
     """Return colours that clash nowhere, or None if none were found.
 
@@ -48,11 +58,11 @@ def core_colours(scores: Scores, neighbours: Neighbours) -> list[int] | None:
     """
     n_colours = len(scores[0])
     core, later = _core(neighbours, n_colours)
-    found = _search(sorted(core), neighbours, n_colours)
-    if found is None:
+    search = _Search(core, neighbours, n_colours)
+    if len(core) > MAX_CORE or not search.succeeds():
         return None
     colours = [-1] * len(scores)
-    for group, chosen in _by_score(found, scores).items():
+    for group, chosen in _by_score(search.found, scores).items():
         colours[group] = chosen
     for group in reversed(later):
         taken = {colours[other] for other in neighbours[group]}
@@ -76,40 +86,50 @@ def _core(neighbours: Neighbours, n_colours: int) -> tuple[set[int], list[int]]:
     return core, later
 
 
-def _search(core: list[int], neighbours: Neighbours, n_colours: int) -> dict[int, int] | None:
-    """Return colours for the core, up to their names; the group with least choice goes first."""
-    found: dict[int, int] = {}
-    n_steps = 0
+class _Search:
+    """Colours for the core, up to their names; the group with least choice goes first."""
 
-    def taken(group: int) -> set[int]:
-        return {found[other] for other in neighbours[group] if other in found}
+    def __init__(self, core: set[int], neighbours: Neighbours, n_colours: int) -> None:
+        self._core, self._n_colours, self._n_steps = sorted(core), n_colours, 0
+        self._inside = {group: [o for o in neighbours[group] if o in core] for group in core}
+        self._taken = {group: Counter[int]() for group in core}  # by its neighbours
+        self.found: dict[int, int] = {}
 
-    def descend() -> bool:
-        nonlocal n_steps
-        n_steps += 1
-        if len(found) == len(core) or n_steps > MAX_STEPS:
-            return len(found) == len(core)
-        waiting = [group for group in core if group not in found]
-        group = max(waiting, key=lambda g: (len(taken(g)), len(neighbours[g])))
+    def succeeds(self) -> bool:
+        """Go on from the colours found so far; return whether all groups have one."""
+        self._n_steps += 1
+        if len(self.found) == len(self._core) or self._n_steps > MAX_STEPS:
+            return len(self.found) == len(self._core)
+        group = max(self._core, key=self._urgency)
         # colours nobody has are all alike: the first of them is enough
-        n_tried = min(len(set(found.values())) + 1, n_colours)
-        for chosen in range(n_tried):
-            if chosen not in taken(group):
-                found[group] = chosen
-                if descend():
-                    return True
-                del found[group]
+        n_tried = min(len(set(self.found.values())) + 1, self._n_colours)
+        for chosen in [tried for tried in range(n_tried) if tried not in self._taken[group]]:
+            self._paint(group, chosen)
+            if self.succeeds():
+                return True
+            self._unpaint(group)
         return False
 
-    return found if len(core) <= MAX_CORE and descend() else None
+    def _urgency(self, group: int) -> tuple[bool, int, int]:
+        return group not in self.found, len(self._taken[group]), len(self._inside[group])
+
+    def _paint(self, group: int, chosen: int) -> None:
+        self.found[group] = chosen
+        for other in self._inside[group]:
+            self._taken[other][chosen] += 1
+
+    def _unpaint(self, group: int) -> None:
+        chosen = self.found.pop(group)
+        for other in self._inside[group]:
+            self._taken[other][chosen] -= 1
+            if not self._taken[other][chosen]:
+                del self._taken[other][chosen]
 
 
 def _by_score(found: dict[int, int], scores: Scores) -> dict[int, int]:
     """Rename colours that are interchangeable so that the sum of scores is largest."""
-    from scipy.optimize import linear_sum_assignment
-
     gains = np.zeros((len(scores[0]), len(scores[0])))
     for group, chosen in found.items():
         gains[chosen] += scores[group]
-    _, names = linear_sum_assignment(gains, maximize=True)
-    return {group: int(names[chosen]) for group, chosen in found.items()}
+    names = matched_colours(gains.tolist())
+    return {group: names[chosen] for group, chosen in found.items()}

@@ -1,17 +1,26 @@
 """A colour for each group, neighbours different, as near to the scores as can be found.
 
-Each connected part is solved alone. A small one exactly. A larger one greedily,
-the most decided group first; if that fails, by a bounded search. Then colours
+Each connected part is solved alone. Exactly if it is small, or if all its groups
+differ from each other; else greedily, the most decided group first, mended where
+groups still clash or searched for if that fails, both within bounds. Then colours
 are swapped as long as this gains something. With two colours that is exact too.
 """
 
 from heapq import heapify, heappop, heappush
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.colour_search import Neighbours, Scores, core_colours, exact_colours
-from likewise.constraints.colour_swaps import mend, swap_for_gain
+from likewise.constraints.colour_mend import mend
+from likewise.constraints.colour_search import (
+    Neighbours,
+    Scores,
+    core_colours,
+    exact_colours,
+    matched_colours,
+)
+from likewise.constraints.colour_swaps import swap_for_gain
 
 SMALL = 8  # groups in a part that is solved exactly
 
@@ -40,37 +49,44 @@ def colour(scores: npt.NDArray[np.floating], neighbours: Neighbours) -> list[int
 
 def _colour_part(scores: Scores, neighbours: Neighbours) -> list[int]:
     """Return the colours of one connected part."""
-    colours = exact_colours(scores, neighbours) if len(scores) <= SMALL else None
+    n_groups, n_colours = len(scores), len(scores[0])
+    if n_groups <= n_colours and all(len(others) == n_groups - 1 for others in neighbours):
+        return matched_colours(scores)
+    colours = exact_colours(scores, neighbours) if n_groups <= SMALL else None
     if colours is None:
-        colours = _greedy(scores, neighbours)
-    if _n_clashes(colours, neighbours, range(len(scores))):
-        found = core_colours(scores, neighbours)
-        colours = mend(colours, scores, neighbours) if found is None else found
+        colours = greedy_colours(scores, neighbours)
+    everyone = range(n_groups)
+    if _n_clashes(colours, neighbours, everyone):
+        colours = mend(colours, scores, neighbours)
+    if _n_clashes(colours, neighbours, everyone):
+        colours = core_colours(scores, neighbours) or colours
     return swap_for_gain(colours, scores, neighbours)
 
 
-def _greedy(scores: Scores, neighbours: Neighbours) -> list[int]:
-    """Colour the group first that has most to lose from a second choice."""
-    preferences = [sorted(range(len(row)), key=row.__getitem__, reverse=True) for row in scores]
-    colours = [-1] * len(scores)
+def greedy_colours(scores: Scores, neighbours: Neighbours) -> list[int]:
+    """Colour the group first that has most to lose from a second choice; clashes may remain."""
+    liked = [sorted(range(len(row)), key=row.__getitem__, reverse=True) for row in scores]
+    n_taken = [[0] * len(row) for row in scores]  # how many neighbours have each colour
+    colours, choices = [-1] * len(scores), [order[:2] for order in liked]
 
-    def urgency(group: int) -> float:
-        taken = {colours[other] for other in neighbours[group]}
-        free = [chosen for chosen in preferences[group] if chosen not in taken][:2]
-        return scores[group][free[0]] - scores[group][free[1]] if len(free) == 2 else np.inf
+    def queued(group: int) -> tuple[float, int]:
+        row, choice = scores[group], choices[group]
+        return (row[choice[1]] - row[choice[0]] if len(choice) == 2 else -np.inf), group
 
-    queue = [(-urgency(group), group) for group in range(len(scores))]
+    queue = [queued(group) for group in range(len(scores))]
     heapify(queue)
     while queue:
-        noted, group = heappop(queue)
-        if colours[group] >= 0 or -noted < urgency(group):  # done, or noted again since
+        entry = heappop(queue)
+        group = entry[1]
+        if colours[group] >= 0 or entry != queued(group):  # done, or queued again since
             continue
-        taken = [colours[other] for other in neighbours[group]]
-        # Python's sort is stable: the first of the least taken is the best scored of them
-        colours[group] = min(preferences[group], key=taken.count)
+        colours[group] = chosen = min(liked[group], key=n_taken[group].__getitem__)
         for other in neighbours[group]:
-            if colours[other] < 0:
-                heappush(queue, (-urgency(other), other))
+            n_taken[other][chosen] += 1
+            if chosen in choices[other]:
+                free = (c for c in liked[other] if not n_taken[other][c])
+                choices[other] = list(islice(free, 2))
+                heappush(queue, queued(other))
     return colours
 
 

@@ -99,10 +99,10 @@ def violated(labels: Indexes, graph: ConstraintGraph) -> list[int]:
 
 def _clusters_of_names(labels: Indexes, named: list[tuple[int, int, str]]) -> dict[str, int]:
     """Return the cluster that each name means."""
-    from scipy.optimize import linear_sum_assignment
-
     if not named:
         return {}
+    from scipy.optimize import linear_sum_assignment
+
     names = sorted({name for _, _, name in named})
     images = [image for _, image, _ in named]
     votes = np.zeros((len(names), int(labels.max()) + 1), dtype=np.intp)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 from torch import nn
 
@@ -22,26 +21,35 @@ MakeContext = Callable[[int], nn.Module | None]  # width of the features -> atte
 def build_network(
     settings: SimpleNamespace, source: Source, context: MakeContext | None = None
 ) -> ClusterNetwork:
-    """Return an untrained network for `source`.
+    """Return an untrained network for `source`."""
+    shape: Architecture = settings.architecture or Architecture()
+    backbone, n_features, scaling = build_body(settings, source)
+    return ClusterNetwork(
+        backbone,
+        n_features,
+        scaling=scaling,
+        context=context and context(n_features),
+        n_hidden=shape.n_hidden,
+        n_projection=shape.n_projection,
+        n_clusters=int(settings.n_clusters),
+    )
+
+
+def build_body(
+    settings: SimpleNamespace, source: Source
+) -> tuple[nn.Module, int, FacetScaling | None]:
+    """Return backbone, width of its features, and scaling.
 
     Vectors get their scaling and a small trunk, pictures the backbone of the settings.
     """
     shape: Architecture = settings.architecture or Architecture()
-    heads: dict[str, Any] = {
-        "n_hidden": shape.n_hidden,
-        "n_projection": shape.n_projection,
-        "n_clusters": int(settings.n_clusters),
-    }
-    if source.n_columns is not None:
-        scaling = FacetScaling(source.slices, source.n_columns)
-        if isinstance(source, VectorSource):
-            scaling.fit(source.matrix)
-        trunk = VectorTrunk(source.n_columns, shape.n_features)
-        heads |= {"scaling": scaling, "context": context and context(shape.n_features)}
-        return ClusterNetwork(trunk, shape.n_features, **heads)
-    backbone = make_backbone(settings.backbone)
-    heads |= {"context": context and context(backbone.n_features)}
-    return ClusterNetwork(backbone, backbone.n_features, **heads)
+    if source.n_columns is None:
+        backbone = make_backbone(settings.backbone)
+        return backbone, backbone.n_features, None
+    scaling = FacetScaling(source.slices, source.n_columns)
+    if isinstance(source, VectorSource):
+        scaling.fit(source.matrix)
+    return VectorTrunk(source.n_columns, shape.n_features), shape.n_features, scaling
 
 
 def build_views(settings: SimpleNamespace, source: Source) -> Views:

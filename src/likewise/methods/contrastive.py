@@ -22,7 +22,8 @@ from likewise.methods.architecture import Architecture
 from likewise.methods.base import Floats, PersonalClusterer, Watch
 from likewise.methods.builder import build_network, build_views
 from likewise.methods.known import Known, extend, known_of
-from likewise.methods.network import ClusterNetwork, View
+from likewise.methods.monitor import size_entropy
+from likewise.methods.network import Network, View
 from likewise.methods.sampling import linked_batches
 from likewise.methods.source import Source, read_pictures
 from likewise.oracles.oracle import Oracle
@@ -35,7 +36,7 @@ _READ_OUT = 1024  # images looked at together in evaluation
 class ContrastiveClusterer(PersonalClusterer):
     """Two views of every image, one network, named loss terms; a method adds only the terms."""
 
-    network_: ClusterNetwork
+    network_: Network
     _bank: Tensor | None = None  # fixed companions of evaluation, where there is a context
 
     @abstractmethod
@@ -74,7 +75,7 @@ class ContrastiveClusterer(PersonalClusterer):
         self._epoch = self._epochs_due = 0
         self._oracle: Oracle | None = None
 
-    def _make_network(self) -> ClusterNetwork:
+    def _make_network(self) -> Network:
         return build_network(self._settings, self._source)
 
     def _modules_to_save(self) -> dict[str, Any]:
@@ -119,7 +120,7 @@ class ContrastiveClusterer(PersonalClusterer):
         means = train_epoch(
             self._batches(), self._step_terms, self._optimiser, clip_norm=self._plan.clip_norm
         )
-        self.history_.append({**means, "size_entropy": _entropy(self._sizes)})
+        self.history_.append({**means, "size_entropy": size_entropy(self._sizes)})
         if self._plan.log_to:
             self._runtime.accelerator.log(self.history_[-1], step=self._epoch)
         self._epoch += 1
@@ -134,16 +135,31 @@ class ContrastiveClusterer(PersonalClusterer):
         return order.shuffled_batches(n, size, self._seed, self._epoch)
 
     def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
-        share = order.share(len(indexes), self._runtime.rank, self._runtime.n_processes)
-        indexes = indexes[: (share.stop - share.start) * self._runtime.n_processes]
+        indexes, share = self._shared(indexes)
         a, b = self._look_twice(number, indexes, share)
-        self._sizes += torch.bincount(a.p.argmax(1).cpu(), minlength=self._n_clusters)
+        self._count(a)
         if self._oracle is not None:
             self._ask_in_batch(indexes, a, b)
         if self._progress_share > 1 - getattr(self._settings, "extension", 0.0):
             threshold = self._settings.extension_threshold
             extend(self.constraints_, indexes, a, b, threshold=threshold)
         return self._loss_terms(a, b, known_of(self.constraints_, indexes, a.z.device))
+
+    def _shared(self, indexes: Indexes) -> tuple[Indexes, slice]:
+        """Return the batch as far as processes divide it evenly, and the share of this one."""
+        share = order.share(len(indexes), self._runtime.rank, self._runtime.n_processes)
+        return indexes[: (share.stop - share.start) * self._runtime.n_processes], share
+
+    def _count(self, view: View) -> None:
+        """Count the batch into cluster sizes, for the collapse monitor."""
+        self._sizes += torch.bincount(view.p.argmax(1).cpu(), minlength=self._n_clusters)
+
+    def _look_plain(self, indexes: Indexes) -> View:
+        """Return the plain view of the whole batch, of which `indexes` are this process's share."""
+        rows = self._views.plain(self._rows(self._source, indexes))
+        with self._runtime.autocast():
+            features = self.network_.features(rows.to(memory_format=_layout(rows)))
+        return self.network_.heads(gather_rows(features.float()))
 
     def _look_twice(self, number: int, indexes: Indexes, share: slice) -> tuple[View, View]:
         """Return both views of the whole batch, of which this process computes its share."""
@@ -231,9 +247,3 @@ class ContrastiveClusterer(PersonalClusterer):
 def _layout(rows: Tensor) -> torch.memory_format:
     """Return the layout in which convolutions are fastest; vectors stay as they are."""
     return torch.channels_last if rows.dim() == 4 else torch.contiguous_format
-
-
-def _entropy(sizes: Tensor) -> float:
-    """Return the entropy of cluster sizes as a share of its maximum: 0 is collapse."""
-    share = sizes / sizes.sum().clamp(min=1)
-    return float(-torch.xlogy(share, share).sum() / np.log(max(len(sizes), 2)))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 #: Name on the command line -> where its class is.
 METHODS: Mapping[str, str] = {
     "cc": "likewise.methods.cc:CC",
+    "dsac": "likewise.methods.dsac:DSAC",
     "occ": "likewise.methods.occ:OCC",
     "pcl": "likewise.methods.pcl:PCL",
     "kmeans": "likewise.methods.kmeans:KMeans",

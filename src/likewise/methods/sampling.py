@@ -1,6 +1,6 @@
 """Which images meet in a batch: any, or partly those that answers link."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -35,15 +35,19 @@ def linked_batches(
 
 def linked_pairs(graph: ConstraintGraph) -> Indexes:
     """Return the pairs of images that standing answers link, ``(m, 2)``."""
-    groups = graph.groups()
-    _, first, size = np.unique(groups, return_index=True, return_counts=True)
-    touched = np.concatenate([groups[first[size > 1]], graph.apart().reshape(-1)])
-    if not len(touched):
-        return np.empty((0, 2), dtype=np.intp)
-    images = np.flatnonzero(np.isin(groups, touched))
-    rows = [(i, j) for i, j in _answered(graph) if i != j]
-    inside = np.isin(np.array(rows).reshape(-1, 2), images).all(axis=1)
-    return np.array(rows, dtype=np.intp).reshape(-1, 2)[inside]
+    pairs = np.array(_answered(graph), dtype=np.intp).reshape(-1, 2)
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return pairs[graph.pair_relations(pairs) != 0]  # neither "can't tell" nor set aside
+
+
+def share_met(graph: ConstraintGraph, batches: Iterable[Indexes]) -> float:
+    """Return the share of linked pairs whose two images meet in some batch; 1 if there is none."""
+    pairs = linked_pairs(graph)
+    is_met = np.zeros(len(pairs), dtype=bool)
+    for batch in batches:
+        is_met |= np.isin(pairs, batch).all(axis=1)
+    return float(is_met.mean()) if len(pairs) else 1.0
 
 
 def _answered(graph: ConstraintGraph) -> list[tuple[int, int]]:
@@ -51,9 +55,7 @@ def _answered(graph: ConstraintGraph) -> list[tuple[int, int]]:
     pairs = []
     groups = graph.groups()
     order = np.argsort(groups, kind="stable")
-    for answer_id, answer in graph.answers.items():
-        if answer_id in graph.set_aside:
-            continue
+    for answer in graph.answers.values():
         image, *others = answer.question.images
         pairs += [(image, other) for other in others]
         if answer.question.kind == "label":

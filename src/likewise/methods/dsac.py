@@ -1,0 +1,254 @@
+"""DSAC: self-paced active clustering, as chosen labels, their spread, and a pull on the rest."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from likewise.constraints.question import Question
+from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
+from likewise.losses.contrast import contrast
+from likewise.methods.architecture import Architecture
+from likewise.methods.asking import unit
+from likewise.methods.base import Floats
+from likewise.methods.builder import build_body
+from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.known import Known
+from likewise.methods.labelling import SELECTIONS, choose, closed_images
+from likewise.methods.lesson import Lesson, make_lesson, named_classes
+from likewise.methods.network import EmbeddingNetwork, View
+from likewise.methods.plan import Plan
+from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
+from likewise.methods.source import Source
+from likewise.progress import Progress
+
+Indexes = npt.NDArray[np.intp]
+PRETRAININGS = ("simclr", None)
+PAPER = Plan(
+    warmup_epochs=12,
+    n_rounds=5,
+    epochs_per_round=100,
+    batch_size=128,
+    learning_rate=2e-5,
+    weight_decay=0.01,
+    optimiser="adamw",
+)
+SMALL = Plan(n_rounds=5, epochs_per_round=20, batch_size=128, optimiser="adamw")
+
+
+class DSAC(ContrastiveClusterer):
+    r"""Self-paced active clustering: asks for labels, a few in each round.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Classes; one that no label names yet keeps its place.
+    n_embedding : int
+        Width of the embedding F.
+    gamma : float
+        :math:`\gamma`, weight of the centre loss.
+    pull : float
+        Weight of the self-paced pull; 1 in the paper.
+    selection : {"full", "random", "difficult", "representative"}
+        Which images are labelled: per cluster one representative and else
+        difficult ones; any (the paper's DSAC-R); only one of the two kinds.
+    pseudo_labels : bool
+        Spread the label of each cluster to the images nearest its centre.
+    spread_first, spread_more : int
+        To how many, in the first round, and more with each round (:math:`k_2`).
+    pretrain : {None, "simclr"}
+        Contrast two views during the plan's warm-up epochs, before any label.
+    temperature : float
+        Of that contrast.
+    views, preset, encoder, backbone, architecture, plan, random_state
+        As in `CC`.
+
+    Notes
+    -----
+    With U the images without and L those with a label or pseudo-label,
+
+    .. math::
+        L = \tfrac1{|U|} \sum_U w_i d_i + \lambda(\tfrac12 w_i^2 - w_i)
+            + \tfrac1{|L|} \sum_L C_i \big(H(y_i, f(F_i)) + \gamma \|F_i - c'_{y_i}\|^2\big),
+
+    [DSAC]_ Eq. (1) to (6). Between rounds, seeded k-means gives centres and clusters
+    anew; pseudo-labels are made anew from the labels alone and never keep an image
+    from being asked about.
+
+    Fidelity: see ``docs/fidelity.md``, D1 to D10.
+    """
+
+    network_: EmbeddingNetwork
+    asks: ClassVar[tuple[str, ...]] = ("label",)
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            "plan": PAPER,
+            "backbone": "convnext-tiny",
+            "architecture": Architecture(size=96),
+            "pretrain": "simclr",
+        },
+        "small": {"plan": SMALL},
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_embedding: int = 200,
+        gamma: float = 0.01,
+        pull: float = 1.0,
+        selection: Literal["full", "random", "difficult", "representative"] = "full",
+        pseudo_labels: bool = True,
+        spread_first: int = 50,
+        spread_more: int = 1000,
+        pretrain: Literal["simclr"] | None = None,
+        temperature: float = 0.5,
+        views: Literal["two", "one", "none"] = "two",
+        preset: str | None = None,
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = SMALL,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_embedding = n_embedding
+        self.gamma = gamma
+        self.pull = pull
+        self.selection = selection
+        self.pseudo_labels = pseudo_labels
+        self.spread_first = spread_first
+        self.spread_more = spread_more
+        self.pretrain = pretrain
+        self.temperature = temperature
+        self.views = views
+        self.preset = preset
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _build(self) -> None:
+        s = self._settings
+        if s.selection not in SELECTIONS:
+            raise UnknownNameError("selection of DSAC", s.selection, SELECTIONS)
+        if s.pretrain not in PRETRAININGS:
+            raise UnknownNameError("pre-training of DSAC", str(s.pretrain), ("simclr", "None"))
+        if self._plan.cadence == "batch":
+            raise InvalidParameterError(
+                "DSAC asks for labels between rounds, never inside a batch; "
+                "choose Plan(cadence='round')."
+            )
+        super()._build()
+        self._grouped: tuple[Floats, Grouping, Indexes] | None = None
+        self._lesson: Lesson | None = None
+
+    def _make_network(self) -> EmbeddingNetwork:
+        s = self._settings
+        backbone, n_features, scaling = build_body(s, self._source)
+        return EmbeddingNetwork(
+            backbone,
+            n_features,
+            n_embedding=s.n_embedding,
+            n_classes=self._n_clusters,
+            scaling=scaling,
+        )
+
+    @property
+    def _plan(self) -> Plan:
+        plan = super()._plan
+        return plan if self._settings.pretrain else plan.but(warmup_epochs=0)
+
+    # -- training -------------------------------------------------------------
+
+    @property
+    def _is_pretraining(self) -> bool:
+        return self._epoch < self._plan.warmup_epochs
+
+    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
+        if n_epochs is None and self._is_pretraining:  # the verbs are used without `fit`
+            super()._improve(self._plan.warmup_epochs - self._epoch, progress)
+        if not self._is_mid_round and not self._is_pretraining:
+            self._prepare_lesson()
+        super()._improve(n_epochs, progress)
+
+    def _prepare_lesson(self) -> None:
+        """Cluster anew with all labels so far, and spread them anew."""
+        s = self._settings
+        rows, found, labels = self._group()
+        n_spread = s.spread_first + s.spread_more * self._round if s.pseudo_labels else 0
+        self._lesson = make_lesson(rows, found, labels, n_spread)
+
+    def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
+        if self._is_pretraining:
+            return super()._step_terms(number, indexes)
+        assert self._lesson is not None  # `_improve` prepares it
+        indexes, share = self._shared(indexes)
+        view = self._look_plain(indexes[share])
+        self._count(view)
+        s, logits = self._settings, self.network_.classifier(view.z)
+        return self._lesson.terms(indexes, view.z, logits, gamma=s.gamma, pull=s.pull)
+
+    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+        """Return the loss of the pre-training."""
+        return {"simclr": contrast(a.z, b.z, temperature=self._settings.temperature)}
+
+    # -- questions --------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> list[Question]:
+        """Return the `n` images whose labels should help most.
+
+        Raises
+        ------
+        PoolExhaustedError
+            If fewer are without a label.
+        """
+        check_is_fitted(self, "constraints_")
+        n_open = int((~closed_images(self.constraints_)).sum())
+        if n_open < n:
+            raise PoolExhaustedError(
+                f"{n} labels were asked for but only {n_open} images have none; ask for fewer."
+            )
+        return self._ask_what_is_left(n)
+
+    def _ask_what_is_left(self, n: int) -> list[Question]:
+        if self._grouped is None:
+            self._grouped = self._group()
+        rows, found, _ = self._grouped
+        draw, self._asker.n_calls = self._asker.n_calls, self._asker.n_calls + 1
+        closed = closed_images(self.constraints_)
+        chosen = choose(self._settings.selection, rows, found, closed, n, draw, self._seed)
+        self._asker.n_asked += len(chosen)
+        return [Question.label(int(image)) for image in chosen]
+
+    # -- reading it out -----------------------------------------------------------
+
+    def _group(self) -> tuple[Floats, Grouping, Indexes]:
+        """Return all embeddings, their clusters, and the classes of labelled images."""
+        labels = named_classes(self.constraints_, self._n_clusters)
+        rows = super()._read_out(self._source)[0]
+        return rows, seeded_kmeans(rows, self._n_clusters, labels, self._seed), labels
+
+    def _assign(self) -> None:
+        self._grouped = self._group()
+        self._centres = self._grouped[1].centres
+        super()._assign()
+
+    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+        rows, probabilities = super()._read_out(source)
+        if self._lesson is None or not self._lesson.has_labels:
+            probabilities = nearness(rows, self._centres)
+        return unit(rows), probabilities
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        lesson = {} if self._lesson is None else self._lesson.arrays()
+        return {"centres": self._centres, **lesson}
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        self._grouped = None  # from the restored network, when it is needed
+        self._centres = arrays["centres"]
+        self._lesson = Lesson.of_arrays(arrays)

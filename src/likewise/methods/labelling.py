@@ -1,0 +1,70 @@
+"""Which images DSAC asks to be labelled: representative ones, difficult ones, or any."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import CANNOT_TELL, Answer
+from likewise.methods.seeded_kmeans import Grouping
+from likewise.queries.instances import difficult, quotas, representatives, shares
+from likewise.seeds import stream
+
+Floats = npt.NDArray[np.float32]
+Indexes = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+_SOON = 50  # answers during which an image that nobody could name is not asked again
+SELECTIONS = ("full", "random", "difficult", "representative")
+
+
+def choose(
+    selection: str, rows: Floats, found: Grouping, is_closed: Mask, n: int, draw: int, seed: int
+) -> Indexes:
+    """Return at most `n` open images to be labelled, all different.
+
+    Parameters
+    ----------
+    selection : {"full", "random", "difficult", "representative"}
+    rows : array of shape (n_images, d)
+    found : Grouping
+    is_closed : array of shape (n_images,)
+        Images not to ask about.
+    n : int
+    draw : int
+        Number of this call, from 0: where a cluster gets one label, calls alternate
+        between representative and difficult images.
+    seed : int
+    """
+    open_images = np.flatnonzero(~is_closed)
+    if selection == "random":
+        rng = stream(seed, "label at random", draw)
+        return rng.permutation(open_images)[:n]
+    n_open = np.bincount(found.clusters[open_images], minlength=len(found.centres))
+    quota = quotas(min(n, len(open_images)), n_open)
+    first, then = shares(quota, draw, only=_ONLY[selection])
+    near = representatives(rows, found.clusters, found.distances, first, is_closed)
+    closed = is_closed.copy()
+    closed[near] = True
+    far = difficult(rows, found.clusters, found.distances, then, closed)
+    return np.concatenate([near, far])
+
+
+def closed_images(graph: ConstraintGraph) -> Mask:
+    """Return which images have a label, were passed over of late, or are bad, (n_images,)."""
+    closed: Mask = np.isin(graph.groups(), list(graph.group_names()))
+    recent = list(graph.answers.values())[-_SOON:]
+    passed = [a.question.images[0] for a in recent if _is_passed(a)]
+    closed[[*graph.bad_images, *passed]] = True
+    return closed
+
+
+def _is_passed(answer: Answer) -> bool:
+    return answer.question.kind == "label" and answer.answer == CANNOT_TELL
+
+
+_ONLY: dict[str, Literal["representative", "difficult"] | None] = {
+    "full": None,
+    "difficult": "difficult",
+    "representative": "representative",
+}

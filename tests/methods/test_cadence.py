@@ -1,0 +1,161 @@
+"""When questions are asked, how many, and that no answer is asked for which is known."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from likewise.constraints.question import Answer, Question
+from likewise.errors import LikewiseWarning
+from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.known import Known
+from likewise.methods.network import View
+from likewise.methods.occ import OCC
+from likewise.methods.pcl import PCL
+from likewise.methods.plan import Plan
+from likewise.oracles.counting import CountingOracle
+from likewise.oracles.labels import LabelOracle
+from tests.methods.made_data import TINY, two_factors
+
+X, BOLD, FAINT = two_factors(120)
+IN_BATCHES = Plan(epochs_per_round=4, batch_size=40, cadence="batch", learning_rate=0.01)
+ROUNDS = Plan(n_rounds=3, epochs_per_round=2, batch_size=40, warmup_epochs=2, learning_rate=0.01)
+BOTH = pytest.mark.parametrize("make", [OCC, PCL])
+Make = Callable[..., ContrastiveClusterer]
+
+
+def model(make: Make, plan: Plan, **given: Any) -> ContrastiveClusterer:
+    return make(n_clusters=2, architecture=TINY, plan=plan, random_state=0, **given)
+
+
+@pytest.mark.parametrize(("make", "in_a_batch", "first_epoch"), [(OCC, 2, 1), (PCL, 1, 2)])
+def test_every_batch_from_the_first_query_epoch_on_asks_as_many_as_the_plan_says(
+    make: Make, in_a_batch: int, first_epoch: int
+) -> None:
+    plan = IN_BATCHES.but(questions_per_batch=in_a_batch, first_query_epoch=first_epoch)
+    oracle = CountingOracle(LabelOracle(FAINT))
+    model(make, plan).fit(X, oracle=oracle, n_questions=1000)
+    batches, epochs = 120 // 40, 4 - first_epoch
+    assert oracle.n_answers == in_a_batch * batches * epochs
+
+
+def test_the_papers_cadences_are_two_from_epoch_one_and_one_from_epoch_ten() -> None:
+    from likewise.methods import occ, pcl
+
+    for plan, expected in ((occ.PAPER, (2, 1)), (pcl.PAPER, (1, 10))):
+        assert plan.cadence == "batch"
+        assert (plan.questions_per_batch, plan.first_query_epoch) == expected
+
+
+@BOTH
+def test_batches_never_ask_more_than_the_budget(make: Make) -> None:
+    oracle = CountingOracle(LabelOracle(FAINT))
+    fitted = model(make, IN_BATCHES).fit(X, oracle=oracle, n_questions=5)
+    assert oracle.n_answers == fitted.constraints_.n_answers == fitted._asker.n_asked == 5
+
+
+@BOTH
+def test_rounds_share_the_budget_and_ask_before_they_train(make: Make) -> None:
+    oracle, seen = CountingOracle(LabelOracle(FAINT)), []
+    model(make, ROUNDS).fit(
+        X, oracle=oracle, n_questions=10, watch=lambda _: seen.append(oracle.n_answers)
+    )
+    assert seen == [4, 7, 10]
+
+
+@BOTH
+def test_an_answer_is_in_the_loss_of_the_very_step_that_asked(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oracle, seen = CountingOracle(LabelOracle(FAINT)), []
+    plain = make._loss_terms  # type: ignore[attr-defined]
+
+    def spied(self: Any, a: View, b: View, known: Known) -> Any:
+        seen.append((oracle.n_answers, int((known.relations != 0).sum()) // 2))
+        return plain(self, a, b, known)
+
+    monkeypatch.setattr(make, "_loss_terms", spied)
+    model(make, IN_BATCHES).fit(X, oracle=oracle, n_questions=1)
+    assert seen[:4] == [(0, 0), (0, 0), (0, 0), (1, 1)]  # epoch 0, then the first batch of epoch 1
+
+
+class Attentive:
+    """An oracle that notes every question whose answer was known already."""
+
+    def __init__(self) -> None:
+        self.oracle, self.model = LabelOracle(FAINT), None
+        self.asked: list[tuple[int, ...]] = []
+        self.known: list[tuple[int, ...]] = []
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        assert isinstance(self.model, ContrastiveClusterer)
+        for question in questions:
+            i, j = question.images
+            if self.model.constraints_.relation(i, j):
+                self.known.append((i, j))
+        self.asked += [question.images for question in questions]
+        return self.oracle.answer(questions)
+
+
+@BOTH
+@pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES.but(questions_per_batch=8)])
+def test_no_answer_given_or_implied_is_ever_asked(make: Make, plan: Plan) -> None:
+    """Many questions about few images, so that most answers follow from others."""
+    oracle = Attentive()
+    oracle.model = model(make, plan.but(batch_size=16))  # type: ignore[assignment]
+    oracle.model.fit(X[:16], oracle=oracle, n_questions=18)  # type: ignore[attr-defined]
+    assert oracle.known == []
+    assert len(set(oracle.asked)) == len(oracle.asked) > 10
+
+
+def test_a_budget_larger_than_what_is_open_is_spent_as_far_as_it_goes_and_said() -> None:
+    oracle = CountingOracle(LabelOracle(FAINT))
+    with pytest.warns(LikewiseWarning, match="questions were asked for but only .* were left"):
+        fitted = model(PCL, ROUNDS).fit(X[:8], oracle=oracle, n_questions=100)
+    assert oracle.n_answers <= 28
+    pairs = [(i, j) for i in range(8) for j in range(i)]
+    assert (fitted.constraints_.pair_relations(np.array(pairs)) != 0).all()
+
+
+def test_cannot_tell_is_not_asked_again_soon() -> None:
+    class Shy(Attentive):
+        def answer(self, questions: Sequence[Question]) -> list[Answer]:
+            super().answer(questions)
+            return [Answer(question, "cannot_tell") for question in questions]
+
+    oracle = Shy()
+    oracle.model = model(PCL, ROUNDS)  # type: ignore[assignment]
+    oracle.model.fit(X[:12], oracle=oracle, n_questions=30)  # type: ignore[attr-defined]
+    assert len(set(oracle.asked)) == 30
+
+
+@BOTH
+@pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES])
+def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
+    make: Make, plan: Plan, tmp_path: Path
+) -> None:
+    """Network, questions, answers, budget and guesses."""
+    plan = plan.but(checkpoint_every=1, warmup_epochs=2)
+    given: dict[str, Any] = {"extension": 0.9, "extension_threshold": 0.3, "strategy": "random"}
+    told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
+    whole = model(make, plan, **given).fit(X, **told)
+    n_epochs = len(whole.history_)
+    for stop_at in (2, 3, n_epochs - 1):
+        place, epochs = tmp_path / f"{stop_at}", []
+
+        def stop(done: int, total: int, at: int = stop_at, seen: list[int] = epochs) -> None:
+            seen.append(done)
+            if len(seen) == at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            model(make, plan, **given).fit(X, checkpoint=place, progress=stop, **told)
+        resumed = model(make, plan, **given).fit(X, checkpoint=place, **told)
+        assert len(resumed.history_) == n_epochs
+        np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
+        assert resumed.history_ == whole.history_
+        assert resumed.constraints_.answers == whole.constraints_.answers
+        assert resumed.constraints_.pseudo() == whole.constraints_.pseudo() != {}
+        assert resumed._asker.n_asked == whole._asker.n_asked == 9

@@ -1,0 +1,195 @@
+"""OCC: reductions, ablations, the decay of its weight, and its questions."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.relation import Relation
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.losses.balance import balance
+from likewise.losses.contrast import contrast
+from likewise.methods import occ
+from likewise.methods.asking import Asker
+from likewise.methods.known import Known
+from likewise.methods.network import View
+from likewise.methods.occ import OCC
+from likewise.methods.plan import Plan
+from likewise.methods.settings import resolve
+from likewise.oracles.labels import LabelOracle
+from likewise.seeds import stream
+from tests.methods.made_data import TINY, two_factors
+
+X, BOLD, FAINT = two_factors(120)
+QUICK = Plan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
+
+
+# Some of its checks set n_clusters=1, which we allow and warn of.
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@parametrize_with_checks(
+    [OCC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+)
+def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def make(**given: Any) -> OCC:
+    return OCC(**{"n_clusters": 2, "architecture": TINY, "plan": QUICK, "random_state": 0, **given})
+
+
+def views(n: int = 6, k: int = 2) -> tuple[View, View]:
+    rng = torch.Generator().manual_seed(0)
+    a, b = (
+        View(
+            torch.randn(n, 5, generator=rng),
+            torch.randn(n, 4, generator=rng),
+            torch.randn(n, k, generator=rng).softmax(1),
+        )
+        for _ in range(2)
+    )
+    return a, b
+
+
+def nothing_known(n: int = 6) -> Known:
+    return Known(torch.zeros(n, n, dtype=torch.int8), torch.zeros(n, n, dtype=torch.int8))
+
+
+def with_relation(value: int, n: int = 6) -> Known:
+    known = nothing_known(n)
+    known.relations[0, 1] = known.relations[1, 0] = value
+    return known
+
+
+def test_without_answers_it_is_cc_up_to_log_n_and_a_term_on_assignments() -> None:
+    a, b = views()
+    terms = make().start(X)._loss_terms(a, b, nothing_known())
+    log_n = float(np.log(6))
+    expected = {
+        "instance": contrast(a.z, b.z, temperature=0.5) + log_n,
+        "assignment": contrast(a.p, b.p, temperature=1.0) + log_n,
+        "cluster": contrast(a.p.T, b.p.T, temperature=1.0),
+        "balance": balance(a.p, b.p),
+    }
+    assert set(terms) == set(expected)
+    for name, value in expected.items():
+        torch.testing.assert_close(terms[name], value)
+
+
+@pytest.mark.parametrize(
+    ("spaces", "left_out"),
+    [("both", set()), ("representation", {"assignment"}), ("assignment", {"instance"})],
+)
+def test_each_space_alone_keeps_columns_and_balance(spaces: str, left_out: set[str]) -> None:
+    a, b = views()
+    terms = make(spaces=spaces).start(X)._loss_terms(a, b, nothing_known())
+    assert set(terms) == {"instance", "assignment", "cluster", "balance"} - left_out
+
+
+def test_different_is_not_used_by_the_papers_loss_but_by_its_variant() -> None:
+    a, b = views()
+    for loss, is_used in (("logsum", False), ("pairlog", True)):
+        model = make(loss=loss).start(X)
+        plain = model._loss_terms(a, b, nothing_known())["instance"]
+        assert bool(model._loss_terms(a, b, with_relation(-1))["instance"] != plain) == is_used
+        assert model._loss_terms(a, b, with_relation(+1))["instance"] != plain
+
+
+def test_a_guess_counts_as_an_answer_does() -> None:
+    a, b = views()
+    model, answered = make().start(X), with_relation(+1)
+    guessed = Known(torch.zeros_like(answered.relations), answered.relations)
+    for name, term in model._loss_terms(a, b, answered).items():
+        torch.testing.assert_close(term, model._loss_terms(a, b, guessed)[name])
+
+
+def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[float] = []
+    plain = occ.active_contrast
+
+    def spied(*rows: Any, weight: float, **given: Any) -> Any:
+        seen.append(weight)
+        return plain(*rows, weight=weight, **given)
+
+    monkeypatch.setattr(occ, "active_contrast", spied)
+    plan = Plan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)
+    make(plan=plan).fit(X)
+    np.testing.assert_allclose(seen[::2], 50 * (1 - np.arange(10) / 10))  # two spaces an epoch
+
+
+def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would() -> None:
+    """Embeddings of the last cycle are remembered for all images, n x d numbers, not n x n."""
+    rng = stream(0, "csd")
+    old, a, b = rng.normal(size=(3, 30, 4)).astype(np.float32)
+    a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
+    asker = Asker(SimpleNamespace(strategy="csd"), ConstraintGraph(30), seed=0)
+    asker.remember(np.arange(30), old)
+    asker.turn()
+    assert asker.previous is not None
+    assert asker.previous.shape == (30, 4)
+    batch = np.array([3, 17, 8, 25, 11])
+    asked = asker.ask_in(batch, 1, (a[batch], b[batch]), np.full((5, 2), 0.5))
+    best, expected = 0.0, (0, 0)
+    for p in range(5):
+        for q in range(p + 1, 5):
+            i, j = int(batch[p]), int(batch[q])
+            now = [rows / np.linalg.norm(rows) for rows in (a[i] + b[i], a[j] + b[j])]
+            then = [rows / np.linalg.norm(rows) for rows in (old[i], old[j])]
+            s, before = now[0] @ now[1], then[0] @ then[1]
+            if s * abs(s - before) > best:
+                best, expected = s * abs(s - before), (min(i, j), max(i, j))
+    assert asked[0].images == expected
+
+
+@pytest.mark.parametrize(("space", "width"), [("z", 16), ("backbone", 32)])
+def test_csd_compares_two_rounds_in_the_space_it_is_told(space: str, width: int) -> None:
+    model = make(query_space=space).fit(X, oracle=LabelOracle(FAINT), n_questions=4)
+    rows, previous = model._asker.rows, model._asker.previous
+    assert rows is not None
+    assert previous is not None
+    assert rows.shape == previous.shape == (120, width)
+    assert not np.array_equal(rows, previous)
+
+
+def test_the_paper_preset_is_what_the_paper_prints() -> None:
+    s = resolve(OCC(preset="paper"), OCC.presets)
+    assert (s.balance, s.include_self, s.query_space) == ("pooled", True, "backbone")
+    assert s.extension > 0
+    assert (s.backbone, s.architecture.size) == ("resnet34", 224)
+    assert (s.plan.epochs_per_round, s.plan.batch_size, s.plan.learning_rate) == (1000, 256, 3e-4)
+    assert resolve(OCC(preset="paper", balance="pooled", extension=0.1), OCC.presets).extension == (
+        0.1
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"preset": "papper"}, "preset of OCC; did you mean 'paper'"),
+        ({"strategy": "cds"}, "strategy; did you mean 'csd'"),
+        ({"spaces": "assignement"}, "spaces; did you mean 'assignment'"),
+        ({"loss": "pairlogs"}, "loss; did you mean 'pairlog'"),
+        ({"candidates": "anchord"}, "candidates; did you mean 'anchored'"),
+        ({"balance": "poled"}, "balance; did you mean 'pooled'"),
+        ({"query_space": "backbon"}, "query_space; did you mean 'backbone'"),
+    ],
+)
+def test_a_mistyped_choice_is_refused_and_corrected(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        make(**given).fit(X)
+
+
+def test_a_negative_strength_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match=r"weight=-.* would push apart"):
+        make(strength=-1.0).fit(X)
+
+
+def test_with_two_clusters_parity_makes_different_from_different_the_same() -> None:
+    links = [(0, 1), (1, 2)]
+    assert make(parity=True).fit(X, cl=links).constraints_.relation(0, 2) == Relation.SAME
+    assert make().fit(X, cl=links).constraints_.relation(0, 2) == Relation.UNKNOWN
