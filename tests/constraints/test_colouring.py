@@ -48,6 +48,7 @@ def total(scores: np.ndarray, colours: list[int] | tuple[int, ...]) -> float:
     return float(scores[np.arange(len(scores)), list(colours)].sum())
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
 def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edges, int]) -> None:
@@ -60,6 +61,7 @@ def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edge
         assert total(scores, colours) == pytest.approx(best)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
 def test_without_the_exact_search_a_colouring_is_found_if_there_is_one(

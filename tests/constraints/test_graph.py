@@ -1,7 +1,9 @@
 """The graph, case by case: what follows, what contradicts, and what is refused in words."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -294,3 +296,17 @@ def test_a_copy_lives_on_its_own(two_groups: bool) -> None:
         assert twin.relations([3, 4], pseudo=True)[0, 1] == SAME
     assert graph.relation(0, 1) is UNKNOWN
     assert graph.n_answers == 1
+
+
+def test_a_graph_that_is_let_go_frees_its_memory_at_once() -> None:
+    graph = ConstraintGraph(5)
+    graph.label(0, "a")
+    graph.add_pseudo(0, 1, SAME)
+    graph.relations([0, 1], pseudo=True)
+    gone = weakref.ref(graph)
+    gc.disable()  # a million images should not wait for the collector
+    try:
+        del graph
+        assert gone() is None
+    finally:
+        gc.enable()

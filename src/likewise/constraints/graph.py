@@ -6,10 +6,8 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.closure import Closure
 from likewise.constraints.facts import Fact, Told, checked_image, checked_images
 from likewise.constraints.log import Log
-from likewise.constraints.parity import ParityClosure
 from likewise.constraints.pseudo import PseudoLayer
 from likewise.constraints.question import CANNOT_TELL, Answer, Question
 from likewise.constraints.question import DIFFERENT as DIFFERENT_WORD
@@ -67,7 +65,7 @@ class ConstraintGraph:
             )
         self.n_images, self.two_groups = n_images, two_groups
         self._log = Log(n_images, two_groups=two_groups)
-        self._pseudo = PseudoLayer(self._closure)
+        self._pseudo = PseudoLayer(self._log.closure)  # not a method of ours: no cycle
 
     @property
     def answers(self) -> Mapping[int, Answer]:
@@ -142,12 +140,12 @@ class ConstraintGraph:
     def relation(self, i: int, j: int) -> Relation:
         """Return what the answers so far say of images `i` and `j`."""
         i, j = checked_image(i, self.n_images), checked_image(j, self.n_images)
-        return Relation(self._closure().relation(i, j))
+        return Relation(self._log.closure().relation(i, j))
 
     def relations(self, indexes: Sequence[int] | Indexes, *, pseudo: bool = False) -> Relations:
         """Return the relations of a batch of images, (b, b) with zero diagonal."""
         checked = self._checked(indexes)
-        closure = self._pseudo.closure() if pseudo else self._closure()
+        closure = self._pseudo.closure() if pseudo else self._log.closure()
         relations = closure.matrix(checked)
         np.fill_diagonal(relations, 0)
         return relations
@@ -162,7 +160,7 @@ class ConstraintGraph:
                 f"pairs of shape {checked.shape} are no pairs; give two images a row, (m, 2)."
             )
         checked = checked.reshape(-1, 2)
-        closure = self._pseudo.closure() if pseudo else self._closure()
+        closure = self._pseudo.closure() if pseudo else self._log.closure()
         return closure.pairs(checked)
 
     def proof(self, i: int, j: int) -> tuple[Fact, ...]:
@@ -172,16 +170,16 @@ class ConstraintGraph:
 
     def groups(self) -> Indexes:
         """Return the group of each image (n,): the first image tied to it by answers."""
-        return self._closure().groups()
+        return self._log.closure().groups()
 
     def apart(self) -> Pairs:
         """Return the pairs of groups known to be different, (m, 2) in the words of `groups`."""
-        return self._closure().apart()
+        return self._log.closure().apart()
 
     def group_names(self) -> dict[int, str]:
         """Return the name of each group that has one."""
         seats = self._log.standing.names.seats
-        firsts = self._closure().first_images(list(seats.values()))
+        firsts = self._log.closure().first_images(list(seats.values()))
         return dict(sorted(zip(firsts, seats, strict=True)))
 
     def add_pseudo(self, i: int, j: int, relation: Relation) -> None:
@@ -196,10 +194,6 @@ class ConstraintGraph:
     def clear_pseudo(self) -> None:
         """Drop all guesses."""
         self._pseudo.clear()
-
-    def _closure(self) -> Closure | ParityClosure:
-        """Return what follows from the answers; after some retractions it is another object."""
-        return self._log.standing.closure
 
     def _checked(self, indexes: npt.ArrayLike) -> Indexes:
         """Return positions as an array, or raise by name."""

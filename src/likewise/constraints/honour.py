@@ -80,11 +80,11 @@ def honour(probabilities: Floats, graph: ConstraintGraph) -> Honoured:
 def violated(labels: Indexes, graph: ConstraintGraph) -> list[int]:
     """Return the ids of the standing answers that clusters violate.
 
-    The cluster of a name is the one that suits most answers, another for each
-    name as far as there are clusters.
+    Each name means one cluster, no two names the same one, so that as few
+    answers as possible are violated.
     """
     pairs, named = [], []
-    for answer_id in graph.answers.keys() - graph.set_aside.keys():
+    for answer_id in sorted(graph.answers.keys() - graph.set_aside.keys()):
         for image, other, relation in said(graph.answers[answer_id], graph.n_images):
             if isinstance(other, str):
                 named.append((answer_id, image, other))
@@ -93,24 +93,24 @@ def violated(labels: Indexes, graph: ConstraintGraph) -> list[int]:
     ids, first, second, relations = np.array(pairs, dtype=np.intp).reshape(-1, 4).T
     is_wrong = (labels[first] == labels[second]) != (relations > 0)
     cluster = _clusters_of_names(labels, named)
-    wrong = {answer_id for answer_id, image, name in named if labels[image] != cluster[name]}
+    wrong = {answer_id for answer_id, image, name in named if labels[image] != cluster.get(name)}
     return sorted(wrong.union(ids[is_wrong].tolist()))
 
 
 def _clusters_of_names(labels: Indexes, named: list[tuple[int, int, str]]) -> dict[str, int]:
-    """Return the cluster that each name means."""
+    """Return the cluster that each name means; a name too many means none."""
     if not named:
         return {}
     from scipy.optimize import linear_sum_assignment
 
-    names = sorted({name for _, _, name in named})
-    images = [image for _, image, _ in named]
-    votes = np.zeros((len(names), int(labels.max()) + 1), dtype=np.intp)
-    np.add.at(votes, (np.searchsorted(names, [name for _, _, name in named]), labels[images]), 1)
-    clusters = votes.argmax(axis=1)
+    names = list(dict.fromkeys(name for _, _, name in named))
+    row = {name: position for position, name in enumerate(names)}
+    clusters, column = np.unique(labels[[image for _, image, _ in named]], return_inverse=True)
+    votes = np.zeros((len(names), len(clusters)), dtype=np.intp)
+    for (_, _, name), cluster in zip(named, column.tolist(), strict=True):
+        votes[row[name], cluster] += 1
     matched, columns = linear_sum_assignment(votes, maximize=True)
-    clusters[matched] = columns
-    return dict(zip(names, clusters.tolist(), strict=True))
+    return {names[i]: int(clusters[j]) for i, j in zip(matched, columns, strict=True)}
 
 
 def _scores(probabilities: Floats, place: Indexes) -> Floats:

@@ -3,7 +3,9 @@
 from heapq import heappop, heappush
 
 from likewise.constraints.asides import Asides
+from likewise.constraints.closure import Closure
 from likewise.constraints.facts import Said, Told, said
+from likewise.constraints.parity import ParityClosure
 from likewise.constraints.question import BAD_IMAGE, Answer
 from likewise.constraints.standing import Standing
 from likewise.errors import InvalidParameterError
@@ -27,6 +29,10 @@ class Log:
         self.asides = Asides()
         self.standing = Standing(n_images, two_groups=two_groups)
         self._next_id = 0
+
+    def closure(self) -> Closure | ParityClosure:
+        """Return what follows from the answers that stand; ask again after a retraction."""
+        return self.standing.closure
 
     def tell(self, answer: Answer, answer_id: int | None) -> Told:
         """Take in one answer under an id of the caller's or the next one, or set it aside."""
