@@ -20,12 +20,14 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
 def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demonstration) -> None:
     assert shown.guessed == "background"
     figures = shown.figures()
+    assert figures["guessed"] is not None
+    assert figures["before"] is not None
     assert figures["guessed"] > figures["before"] + 0.2
 
 
 def test_the_person_answers_as_many_questions_as_were_allowed(shown: Demonstration) -> None:
     assert shown.n_answers == 30
-    assert 2 <= len(shown.asked) <= 60
+    assert 2 <= len(shown.asked) <= 128
 
 
 def test_figures_are_accuracies_of_the_right_things(shown: Demonstration) -> None:
@@ -34,6 +36,9 @@ def test_figures_are_accuracies_of_the_right_things(shown: Demonstration) -> Non
     assert figures["before"] == accuracy(truth, shown.before)
     rest = [i for i in range(128) if i not in shown.asked]
     assert figures["after_unasked"] == accuracy(truth[rest], shown.after[rest])
+    everyone = replace(shown, asked=np.arange(128))
+    assert everyone.figures()["after_unasked"] is None
+    assert "no question named" not in " ".join(demo_page(everyone).paragraphs)
 
 
 def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demonstration) -> None:

@@ -150,6 +150,24 @@ def test_what_exists_is_not_overwritten(run: Run, photos: Path) -> None:
     assert "is not a likewise model" in _error(run, "fit", photos, *FIT, 3, "-o", photos)
 
 
+@pytest.mark.parametrize("command", ["predict", "embed", "bench"])
+def test_a_place_that_is_taken_is_refused_before_the_long_work(
+    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def too_late(*args: object, **options: object) -> None:
+        raise AssertionError("the long work began")
+
+    for name in ("images.folder.read_folder", "methods.registry.load_method", "benchmark.run.load"):
+        monkeypatch.setattr(f"likewise.{name}", too_late)
+    Path("out").write_text("mine")
+    words: dict[str, list[object]] = {
+        "predict": ["predict", "model", photos],
+        "embed": ["embed", photos],
+        "bench": ["bench", "run", "--dataset", "digits"],
+    }
+    assert "out already exists and is not overwritten" in _error(run, *words[command], "-o", "out")
+
+
 def test_a_place_in_no_folder(run: Run, photos: Path) -> None:
     message = _error(run, "fit", photos, *FIT, 3, "-o", "no/where/model")
     assert "no/where is not a folder; make it first" in message

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from likewise.constraints.wire import to_line
 
 from likewise.constraints.question import Answer, Question
+from likewise.constraints.wire import to_line
 from likewise.images.folder import read_folder
 from likewise.methods.registry import load_method
 from likewise.metrics.matching import accuracy
@@ -54,7 +54,7 @@ def test_without_json_a_person_reads_what_happened(run: Run, photos: Path) -> No
     assert "1 left out:\n  'broken.jpg' is broken or truncated" in result.stderr
 
 
-def test_the_default_method_and_its_settings_are_used(run: Run, photos: Path) -> None:
+def test_the_method_its_settings_and_the_seed_are_used(run: Run, photos: Path) -> None:
     settings = ["--set", "epochs_per_round=2", "--set", "batch_size=8", "--seed", 5]
     done(run("fit", photos, "-k", 3, "--method", "cc", *settings, "-o", "model"))
     model: Any = load_method("model")

@@ -8,7 +8,7 @@ from hypothesis import given
 from likewise.session.names import FreeNames, fit_name
 
 
-@given(st.lists(st.text(st.characters()), max_size=8))
+@given(st.lists(st.text("aAéÉ.(2) ", max_size=4) | st.text(st.characters()), max_size=8))
 def test_names_never_meet_even_where_case_does_not_count(wanted: list[str]) -> None:
     names = FreeNames()
     given_out = [names.take(name) for name in wanted]
@@ -45,6 +45,12 @@ def test_long_names_are_cut_and_keep_their_ending() -> None:
     name = fit_name("é" * 300 + ".jpg")
     assert name.endswith("é.jpg")
     assert len(os.fsencode(name)) <= 210
+
+
+def test_names_that_differ_in_case_or_spelling_only_are_one_to_some_disks() -> None:
+    names = FreeNames()
+    assert [names.take(name) for name in ("a.jpg", "A.JPG")] == ["a.jpg", "A (2).JPG"]
+    assert [names.take(name) for name in ("\u00e9", "e\u0301")] == ["\u00e9", "e\u0301 (2)"]
 
 
 def test_the_third_of_a_name_is_numbered_three() -> None:

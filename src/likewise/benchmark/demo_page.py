@@ -17,6 +17,8 @@ def demo_page(shown: Demonstration) -> Page:
     """Return the gallery; groups are named one to one, as when accuracy is measured."""
     figures, guessed = shown.figures(), shown.guessed
     n_groups = len(np.unique(shown.truth[WANTED]))
+    rest = figures["after_unasked"]
+    unasked = "" if rest is None else f", and {rest:.0%} among the pictures no question named"
     return Page(
         "likewise: the same pictures, sorted the way you mean it",
         [
@@ -29,10 +31,8 @@ def demo_page(shown: Demonstration) -> Page:
             f"Left alone, the method went by {guessed} ({figures['guessed']:.0%} right). By "
             f"{WANTED}, which was meant, that is {figures['before']:.0%}, where guessing gives "
             f"{1 / n_groups:.0%}.",
-            f"Then a simulated person answered {shown.n_answers} questions of the form “same "
-            f"{WANTED}, or different?”: {figures['after']:.0%} right, and "
-            f"{figures['after_unasked']:.0%} among the pictures no question named. Pictures in the "
-            "wrong group have a frame.",
+            f"Then a simulated person answered {shown.n_answers} questions about the {WANTED}: "
+            f"{figures['after']:.0%} right{unasked}. Pictures in the wrong group have a frame.",
         ],
     )
 

@@ -56,15 +56,18 @@ class Demonstration:
         """Return the criterion that the groups found without a word come nearest to."""
         return max(self.truth, key=lambda name: accuracy(self.truth[name], self.before))
 
-    def figures(self) -> dict[str, float]:
-        """Return the accuracies: of what was guessed, and of what was wanted."""
+    def figures(self) -> dict[str, float | None]:
+        """Return the accuracies: of what was guessed, and of what was wanted.
+
+        `after_unasked` looks at pictures named in no answer; None if there are none.
+        """
         wanted = self.truth[WANTED]
         rest = np.setdiff1d(np.arange(len(wanted)), self.asked)
         return {
             "guessed": accuracy(self.truth[self.guessed], self.before),
             "before": accuracy(wanted, self.before),
             "after": accuracy(wanted, self.after),
-            "after_unasked": accuracy(wanted[rest], self.after[rest]),
+            "after_unasked": accuracy(wanted[rest], self.after[rest]) if len(rest) else None,
         }
 
 

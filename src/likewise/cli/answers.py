@@ -53,7 +53,9 @@ def answers(
     if as_json:
         print_json({"n_answers": len(lines), "answers": lines})
     elif to == "csv":
-        write_table(sys.stdout, _COLUMNS, ([_cell(line.get(c)) for c in _COLUMNS] for line in lines))
+        write_table(
+            sys.stdout, _COLUMNS, ([_cell(line.get(c)) for c in _COLUMNS] for line in lines)
+        )
     else:
         for line in lines:
             print_json(line)

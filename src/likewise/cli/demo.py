@@ -70,8 +70,7 @@ def _tell(row: dict[str, Any]) -> None:
     say(f"{row['n_images']:,} painted pictures, method {row['method']}")
     say(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
     say(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
-    say(
-        f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}"
-        f" ({acc['after_unasked']:.2f} on pictures no question named)"
-    )
+    rest = acc["after_unasked"]
+    unasked = "" if rest is None else f" ({rest:.2f} on pictures no question named)"
+    say(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
     say(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from likewise import __version__
 from likewise.cli.answers import answers
+from likewise.cli.ask import ask
 from likewise.cli.bench_list import list_
 from likewise.cli.bench_run import run_
 from likewise.cli.demo import demo
@@ -17,6 +18,7 @@ from likewise.cli.export import export
 from likewise.cli.fit import fit
 from likewise.cli.notes import plain_warnings
 from likewise.cli.predict import predict
+from likewise.cli.start import start
 from likewise.errors import LikewiseError
 
 _STOPPED = (
@@ -72,6 +74,7 @@ def likewise(
 
     \b
     Example:
+        likewise start photos/ --by season -k 4
         likewise demo
         likewise fit photos/ -k 4 --by season
         likewise export photos.likewise --by season --to folders -o sorted/
@@ -89,7 +92,7 @@ def benchmark() -> None:
     """
 
 
-for command in (demo, fit, predict, export, answers, embed):
+for command in (start, ask, demo, fit, predict, export, answers, embed):
     app.command()(command)
 app.add_typer(bench, name="bench")
 bench.command("list")(list_)

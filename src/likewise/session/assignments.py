@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.honour import honour
 from likewise.constraints.relation import Indexes
 from likewise.errors import SessionError
+from likewise.session.anchors import anchored
 from likewise.session.groups import Groups
 from likewise.session.results import Results, confidence, load_results
 from likewise.session.session import Session
@@ -65,7 +65,7 @@ def assignments(session: Session, orientation: str) -> list[Assignment]:
                 "it first."
             )
         graph, images = session.graph(orientation), session.images
-        labels = _labels(results, graph, images.first)
+        labels = _labels(session, orientation, results)
         sure = confidence(results.probabilities, labels)
         clusters = _merged(labels, results.keys, session.groups(orientation))
         names = _names(session, orientation, results, labels)
@@ -92,12 +92,13 @@ def _merged(labels: Indexes, keys: tuple[str, ...], groups: Groups) -> Indexes:
     return number[labels] if keys else labels.copy()
 
 
-def _labels(results: Results, graph: ConstraintGraph, first: Indexes) -> Indexes:
+def _labels(session: Session, orientation: str, results: Results) -> Indexes:
     """Return the cluster of each image by now; answers may be newer than the model."""
+    graph, first = session.graph(orientation), session.images.first
     unseen = ~results.probabilities.any(axis=1)
     probabilities = results.probabilities.copy()
     probabilities[unseen] = 1 / probabilities.shape[1]
-    labels = honour(probabilities, graph).labels
+    labels = honour(anchored(session, orientation, probabilities, results.keys), graph).labels
     sizes = np.bincount(graph.groups(), minlength=len(labels))
     is_tied = sizes[graph.groups()] > 1  # an answer says where it goes, if not the model
     return np.where(unseen & ~is_tied, -1, labels)[first]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from likewise.constraints.honour import honour
 from likewise.constraints.relation import Indexes
 from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.session.anchors import anchored
 from likewise.session.atomic import write_whole
 from likewise.session.session import Session
 
@@ -91,7 +92,8 @@ def save_results(
     with session.lock:
         before, first = load_results(session, orientation), session.images.first
         given = given[first]  # copies are one image, whatever a model makes of their places
-        labels = honour(given, session.graph(orientation)).labels[first]
+        held = anchored(session, orientation, given, keys)
+        labels = honour(held, session.graph(orientation)).labels[first]
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)

@@ -1,0 +1,94 @@
+"""What a plain classifier reads from an encoder's vectors with a hundred labels: for choosing one.
+
+``python -m likewise.benchmark.probe_encoders DATA ENCODER...`` prints the table of
+docs/encoders.md. A probe tells encoders apart; it is no result of ours.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+
+from likewise.benchmark.datasets.dataset import Dataset
+from likewise.benchmark.datasets.registry import load_dataset
+from likewise.benchmark.subset import Subset
+from likewise.encoders.embed import embed
+from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.encoder import Floats
+from likewise.encoders.registry import make_encoder
+from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.seeds import stream
+
+DATASETS = ("fashion", "fruits", "cards", "cifar10")
+N_LABELS, N_SEEDS, N_CIFAR = 100, 5, 2000
+
+
+def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[str]:
+    """Yield the lines of a Markdown table: a row for the last layer, and one for all facets."""
+    sets = {name: _some(load_dataset(name, data), seed) for name in DATASETS}
+    tasks = [(name, column) for name, one in sets.items() for column in one.orientations]
+    yield "| encoder | facets | " + " | ".join(f"{a} {b}" for a, b in tasks) + " | mean |"
+    yield "|---" * (len(tasks) + 3) + "|"
+    for encoder in encoders:
+        vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
+        for facets in (["last"], list(next(iter(vectors.values())).facets)):
+            found = [
+                probe(prepared(vectors[name], facets), sets[name].labels(column), seed)
+                for name, column in tasks
+            ]
+            what = facets[0] if len(facets) == 1 else "all"
+            cells = " | ".join(f"{value:.3f}" for value in [*found, np.mean(found)])
+            yield f"| {encoder} | {what} | {cells} |"
+
+
+def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
+    """Return the vectors of a data set of pictures, kept in the user's cache."""
+    assert dataset.collection is not None  # all of `DATASETS` are pictures
+    return embed(dataset.collection, make_encoder(encoder), EmbeddingStore(default_cache()))
+
+
+def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
+    """Return facets side by side: signed root, each column standardised, rows of length one."""
+    columns = []
+    for facet in facets:
+        x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
+        x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
+        columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
+    return np.concatenate(columns, axis=1) * (2 / np.sqrt(len(facets)))
+
+
+def probe(x: Floats, labels: npt.NDArray[np.str_], seed: int) -> float:
+    """Return the accuracy on unseen images of logistic regression on random labels."""
+    accuracies = []
+    for repeat in range(N_SEEDS):
+        order = stream(seed, "probe", repeat).permutation(len(labels))
+        seen, unseen = order[:N_LABELS], order[N_LABELS:]
+        model = LogisticRegression(C=10.0, max_iter=300).fit(x[seen], labels[seen])
+        accuracies.append(float(np.mean(model.predict(x[unseen]) == labels[unseen])))
+    return float(np.mean(accuracies))
+
+
+def _some(dataset: Dataset, seed: int) -> Dataset:
+    """Return some of the test images of a large set, and a small set as it is."""
+    if dataset.test is None or dataset.collection is None:
+        return dataset
+    chosen = stream(seed, "probe", "images").permutation(dataset.test)[:N_CIFAR]
+    columns = {name: labels[chosen] for name, labels in dataset.orientations.items()}
+    return Dataset(dataset.name, columns, Subset(dataset.collection, chosen))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table, line by line."""
+    begin = time.perf_counter()
+    for line in probe_table(Path(arguments[0]), arguments[1:]):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    sys.stderr.write(f"{time.perf_counter() - begin:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

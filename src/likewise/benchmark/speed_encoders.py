@@ -1,0 +1,118 @@
+"""How fast the bundled encoder is, against plain float32 torch on the same network."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+from likewise.benchmark.scenes import make_scenes
+from likewise.encoders.bundled import LiteEncoder, load_network
+from likewise.encoders.efficientnet_lite import CENTRE, SCALE
+from likewise.encoders.embed import embed
+from likewise.encoders.encoder import Floats
+from likewise.encoders.pooling import mean_and_spread
+from likewise.images.collection import Pixels
+from likewise.images.folder import read_folder
+
+TIMES_FASTER, COSINE = 4.0, 0.999  # what must hold
+_BATCHES = (8, 32)  # plain torch may choose the better one
+_ROUNDS = 3
+Vectors = dict[str, Floats]
+
+
+def encoders_bench(n_images: int = 64) -> None:
+    """Print the rate of plain torch, ours, and how well the vectors agree."""
+    write, encoder = sys.stdout.write, LiteEncoder()
+    pictures, _ = make_scenes(n_images)
+    squares = np.stack([encoder.prepare(picture) for picture in pictures])
+    plain: dict[int | str, Callable[[], Vectors]] = {
+        b: _at_batch(encoder, squares, b) for b in _BATCHES
+    }
+    rates = measure_rates({**plain, "ours": lambda: encoder.encode(list(squares))}, n_images)
+    best = max(rates[b] for b in _BATCHES)
+    times = rates["ours"] / best
+    cosines = agreement(encoder.encode(list(squares)), plain[_BATCHES[0]]())
+    write(f"{encoder.name}, {n_images} pictures, {torch.get_num_threads()} threads\n")
+    for b in _BATCHES:
+        write(f"{f'plain float32 torch, batches of {b}':<38} {rates[b]:8.1f} pictures/s\n")
+    write(f"{'ours':<38} {rates['ours']:8.1f} pictures/s, {times:.1f} times the better of these")
+    write(f" (at least {TIMES_FASTER:.0f}: {_verdict(times >= TIMES_FASTER)})\n")
+    for facet, cosine in cosines.items():
+        write(f"{f'agreement of {facet}':<38} {cosine:8.6f} cosine on average")
+        write(f" (at least {COSINE}: {_verdict(cosine >= COSINE)})\n")
+    write(
+        f"{'ours, from JPEG files, decoded beside':<38} {rate_of_files(pictures):8.1f} pictures/s\n"
+    )
+
+
+def plain_vectors(encoder: LiteEncoder, squares: Pixels) -> Vectors:
+    """Return the network's facets as eager torch computes them, nothing folded or reordered."""
+    x = torch.from_numpy(squares).permute(0, 3, 1, 2).contiguous().float()
+    with torch.inference_mode():
+        maps = load_network(encoder.variant)((x - CENTRE) / SCALE)
+        pooled = {f"stage{i}": mean_and_spread(m) for i, m in enumerate(maps[:-1])}
+        pooled["last"] = maps[-1].mean((2, 3))
+    return {facet: vectors.numpy() for facet, vectors in pooled.items()}
+
+
+def measure_rates(
+    ways: dict[int | str, Callable[[], Vectors]], n_images: int
+) -> dict[int | str, float]:
+    """Return pictures a second of each way: the best of several rounds, taken in turns."""
+    seconds = dict.fromkeys(ways, float("inf"))
+    for _ in range(_ROUNDS):
+        for name, way in ways.items():
+            begin = time.perf_counter()
+            way()
+            seconds[name] = min(seconds[name], time.perf_counter() - begin)
+    return {name: n_images / value for name, value in seconds.items()}
+
+
+def agreement(ours: Vectors, plain: Vectors) -> dict[str, float]:
+    """Return for each facet the mean cosine between the two vectors of a picture."""
+    return {
+        facet: float(
+            np.mean([_cosine(a, b) for a, b in zip(ours[facet], plain[facet], strict=True)])
+        )
+        for facet in plain
+    }
+
+
+def rate_of_files(pictures: Pixels) -> float:
+    """Return pictures a second from a folder of JPEG files to vectors, nothing kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        for i, picture in enumerate(pictures):
+            Image.fromarray(picture).save(Path(folder) / f"{i:05}.jpg", quality=95)
+        collection, encoder = read_folder(folder), LiteEncoder()
+        encoder.encode([pictures[0]])  # loading the weights is not what is timed
+        begin = time.perf_counter()
+        embed(collection, encoder)
+        return len(pictures) / (time.perf_counter() - begin)
+
+
+def _at_batch(encoder: LiteEncoder, squares: Pixels, size: int) -> Callable[[], Vectors]:
+    def run() -> Vectors:
+        parts = [
+            plain_vectors(encoder, squares[i : i + size]) for i in range(0, len(squares), size)
+        ]
+        return {f: np.concatenate([part[f] for part in parts]) for f in parts[0]}
+
+    return run
+
+
+def _cosine(a: Floats, b: Floats) -> float:
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def _verdict(is_met: bool) -> str:
+    return "ok" if is_met else "MISSED"
+
+
+if __name__ == "__main__":
+    encoders_bench()

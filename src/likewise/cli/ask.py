@@ -1,0 +1,107 @@
+"""`likewise ask`: the page's questions in the terminal."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.notes import note
+from likewise.cli.options import By, EncoderName, SessionPath
+from likewise.cli.output import say, some_words
+from likewise.errors import AnswersEndedError, SessionError
+
+if TYPE_CHECKING:
+    from likewise.desk.desk import Desk
+    from likewise.desk.sorting import Reply, Sorting
+    from likewise.oracles.terminal import TerminalOracle
+
+
+class _Undo(Exception):  # noqa: N818  # no error: a person said so
+    """The person wants the last answer back."""
+
+
+def ask(
+    session: SessionPath,
+    by: By = "",
+    encoder: EncoderName = None,
+    n: Annotated[
+        int | None, typer.Option("-n", "--questions", min=1, help="Stop after so many.")
+    ] = None,
+    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Noted with answers.")] = "",
+) -> None:
+    """Answer the questions of a session in the terminal.
+
+    The same questions as on the page; pictures are named by their files. Every answer is kept
+    at once, and u takes back the last one, also those of another day.
+
+    \b
+    Example:
+        likewise ask photos.likewise --by season
+    """
+    from likewise.cli.bars import Bars
+    from likewise.cli.start import embedded
+    from likewise.desk.desk import Desk
+    from likewise.oracles.terminal import TerminalOracle
+    from likewise.session.session import Session
+
+    opened = Session.open(session)
+    with Desk(opened, encoder=encoder or "bundled") as desk:
+        if not opened.orientations:
+            raise SessionError(
+                f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
+            )
+        sorting = desk.sorting(opened.orientation(by).name)
+        with Bars() as bars:
+            embedded(desk, bars)
+        root = opened.root or Path()
+        names = opened.images.names
+        oracle = TerminalOracle(sorting.name, lambda i: str(root / names[i]), read=_read, who=who)
+        _converse(desk, sorting, oracle, n)
+
+
+def _read(prompt: str) -> str:
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    if line.strip().lower() in ("u", ":u"):
+        raise _Undo
+    return line
+
+
+def _converse(desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None) -> None:
+    given = 0
+    while n is None or given < n:
+        questions = sorting.questions(1, oracle.who)
+        if not questions:
+            say("Nothing is left to ask: the answers settle every picture.")
+            break
+        try:
+            (answer,) = oracle.answer(questions)
+        except _Undo:
+            given = max(0, given - _undo(desk, sorting, oracle.who))
+            continue
+        except AnswersEndedError:
+            break
+        _tell(desk.answer(sorting.name, questions[0], answer.answer, oracle.who, answer.seconds))
+        given += 1
+    say(f"{some_words(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
+
+
+def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
+    entry = desk.undo(sorting.name, who)
+    say("There is nothing to take back." if entry is None else f"Taken back: {entry.answer}.")
+    return 0 if entry is None else 1
+
+
+def _tell(reply: "Reply") -> None:
+    if reply.told.n_settled > 1:
+        say(f"  this also settled {some_words(reply.told.n_settled - 1, 'pair')}")
+    if reply.conflict is not None:
+        said = ", ".join(f"{entry.answer} (answer {entry.id})" for entry in reply.conflict.against)
+        note(
+            f"  That contradicts earlier answers: {said}. It is set aside; say u to take it back, "
+            "or take back one of the others on the page."
+        )
