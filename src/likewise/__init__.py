@@ -16,6 +16,7 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 if TYPE_CHECKING:
     from likewise.methods.cc import CC
     from likewise.methods.dsac import DSAC
+    from likewise.methods.likewise import Likewise
     from likewise.methods.occ import OCC
     from likewise.methods.pcl import PCL
     from likewise.oracles.labels import LabelOracle
@@ -25,11 +26,12 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "CC": "likewise.methods.cc",
     "DSAC": "likewise.methods.dsac",
+    "Likewise": "likewise.methods.likewise",
     "OCC": "likewise.methods.occ",
     "PCL": "likewise.methods.pcl",
     "LabelOracle": "likewise.oracles.labels",
 }
-__all__ = ["CC", "DSAC", "LabelOracle", "OCC", "PCL"]
+__all__ = ["CC", "DSAC", "OCC", "PCL", "LabelOracle", "Likewise"]
 
 
 def __getattr__(name: str) -> object:

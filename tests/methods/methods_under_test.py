@@ -7,6 +7,7 @@ from likewise.methods.base import PersonalClusterer
 from likewise.methods.cc import CC
 from likewise.methods.dsac import DSAC
 from likewise.methods.kmeans import KMeans
+from likewise.methods.likewise import Likewise
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
@@ -18,6 +19,7 @@ METHODS: dict[str, Callable[..., PersonalClusterer]] = {
     "dsac": lambda **given: DSAC(**_with(given, plan=QUICK)),
     "occ": lambda **given: OCC(**_with(given, plan=QUICK)),
     "pcl": lambda **given: PCL(**_with(given, plan=QUICK)),
+    "likewise": lambda **given: Likewise(**_with(given)),
     "kmeans": lambda **given: KMeans(**_with(given)),
 }
 

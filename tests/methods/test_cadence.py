@@ -85,12 +85,12 @@ class Attentive:
     """An oracle that notes every question whose answer was known already."""
 
     def __init__(self) -> None:
-        self.oracle, self.model = LabelOracle(FAINT), None
+        self.oracle = LabelOracle(FAINT)
+        self.model: ContrastiveClusterer
         self.asked: list[tuple[int, ...]] = []
         self.known: list[tuple[int, ...]] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        assert isinstance(self.model, ContrastiveClusterer)
         for question in questions:
             i, j = question.images
             if self.model.constraints_.relation(i, j):
@@ -99,13 +99,14 @@ class Attentive:
         return self.oracle.answer(questions)
 
 
+@pytest.mark.filterwarnings("ignore:.* questions were asked for")
 @BOTH
 @pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES.but(questions_per_batch=8)])
 def test_no_answer_given_or_implied_is_ever_asked(make: Make, plan: Plan) -> None:
     """Many questions about few images, so that most answers follow from others."""
     oracle = Attentive()
-    oracle.model = model(make, plan.but(batch_size=16))  # type: ignore[assignment]
-    oracle.model.fit(X[:16], oracle=oracle, n_questions=18)  # type: ignore[attr-defined]
+    oracle.model = model(make, plan.but(batch_size=16))
+    oracle.model.fit(X[:16], oracle=oracle, n_questions=18)
     assert oracle.known == []
     assert len(set(oracle.asked)) == len(oracle.asked) > 10
 
@@ -126,8 +127,8 @@ def test_cannot_tell_is_not_asked_again_soon() -> None:
             return [Answer(question, "cannot_tell") for question in questions]
 
     oracle = Shy()
-    oracle.model = model(PCL, ROUNDS)  # type: ignore[assignment]
-    oracle.model.fit(X[:12], oracle=oracle, n_questions=30)  # type: ignore[attr-defined]
+    oracle.model = model(PCL, ROUNDS)
+    oracle.model.fit(X[:12], oracle=oracle, n_questions=30)
     assert len(set(oracle.asked)) == 30
 
 
@@ -143,7 +144,8 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
     whole = model(make, plan, **given).fit(X, **told)
     n_epochs = len(whole.history_)
     for stop_at in (2, 3, n_epochs - 1):
-        place, epochs = tmp_path / f"{stop_at}", []
+        place = tmp_path / str(stop_at)
+        epochs: list[int] = []
 
         def stop(done: int, total: int, at: int = stop_at, seen: list[int] = epochs) -> None:
             seen.append(done)

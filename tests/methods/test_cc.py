@@ -1,5 +1,8 @@
 """CC: the contract of scikit-learn, its ablations, and what it must find."""
 
+import gc
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from likewise.augment.recipe import make_recipe
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
@@ -134,3 +138,99 @@ def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
     plan = Plan(epochs_per_round=2, batch_size=64, log_to=str(tmp_path))
     make(plan=plan).fit(blobs[0])
     assert list(tmp_path.rglob("events.out.tfevents*"))
+
+
+def parts(blobs: Blobs, n: int = 60) -> Iterator[npt.NDArray[Any]]:
+    """Yield parts of a stream; only the newest is alive."""
+    for start in range(n):
+        yield np.roll(blobs[0], 7 * start, axis=0)[:30]
+
+
+def test_a_stream_that_never_fits_in_memory_is_learned_part_by_part(blobs: Blobs) -> None:
+    """The paper's online claim: parts are seen once and forgotten."""
+    model = make()
+    for part in parts(blobs):
+        model.partial_fit(part)
+    assert len(model._source) == 30
+    assert model.labels_.shape == (30,)
+    assert accuracy(blobs[1], model.predict(blobs[0])) > 0.95
+    found = np.concatenate(list(model.predict_stream([blobs[0][:50], blobs[0][50:]])))
+    np.testing.assert_array_equal(found, model.predict(blobs[0]))
+
+
+def test_a_part_that_shows_one_cluster_only_does_not_rename_clusters(blobs: Blobs) -> None:
+    model = make(plan=Plan(batch_size=64, learning_rate=1e-9)).partial_fit(blobs[0])
+    before = model.predict(blobs[0])
+    last = blobs[0][before == before.max()]
+    np.testing.assert_array_equal(model.partial_fit(last).labels_, before.max())
+    np.testing.assert_array_equal(model.predict(blobs[0]), before)
+
+
+def test_a_saved_stream_goes_on_after_loading(blobs: Blobs, tmp_path: Path) -> None:
+    first, *rest = parts(blobs, 4)
+    whole = make().partial_fit(first)
+    whole.save(tmp_path / "m")
+    loaded = CC.load(tmp_path / "m")
+    for part in rest:
+        whole.partial_fit(part)
+        loaded.partial_fit(part)
+    np.testing.assert_array_equal(loaded.predict_proba(blobs[0]), whole.predict_proba(blobs[0]))
+
+
+def test_a_stream_of_other_vectors_or_without_assignments_is_refused(blobs: Blobs) -> None:
+    model = make().partial_fit(blobs[0])
+    with pytest.raises(ValueError, match="has 9 features"):
+        model.partial_fit(blobs[0][:, :9])
+    with pytest.raises(InvalidParameterError, match="heads='instance' is read out by k-means"):
+        make(heads="instance").partial_fit(blobs[0])
+
+
+def test_extra_images_train_the_instance_head_and_belong_to_no_cluster(blobs: Blobs) -> None:
+    """STL-10's unlabelled images: first in every epoch, instance contrast alone."""
+    X, extra = blobs[0][:60], blobs[0][60:]
+    plan = Plan(epochs_per_round=1, batch_size=60)
+    plain, more = make(plan=plan).fit(X), make(plan=plan).fit(X, extra=extra)
+    assert more.labels_.shape == (60,)
+    state = {name: [m.network_.state_dict()[name] for m in (plain, more)] for name in STATE}
+    assert not torch.equal(*state["instance.layers.0.weight"])
+
+    seen: list[set[str]] = []
+    model = make(plan=plan)
+    terms = model._extra_terms
+
+    def spied(number: int, indexes: Any) -> Any:
+        found = terms(number, indexes)
+        seen.append(set(found))
+        return found
+
+    model._extra_terms = spied  # type: ignore[method-assign]
+    model.fit(X, extra=extra)
+    assert seen == [{"instance"}]
+    assert make(plan=plan).fit(X)._extra is None
+    np.testing.assert_array_equal(model.probabilities_, more.probabilities_)
+
+
+STATE = ("instance.layers.0.weight",)
+
+
+def test_the_recipe_of_imagenet_blurs_and_the_others_do_not() -> None:
+    assert make_recipe("cc-imagenet", size=224).blur == 0.5
+    assert make_recipe("cc-large", size=96).blur == make_recipe("cc-small", size=32).blur == 0
+
+
+def test_evaluation_keeps_no_features_of_the_images_it_has_seen(blobs: Blobs) -> None:
+    """So that predicting a long array needs memory for its answers only."""
+    model = make(plan=Plan(epochs_per_round=1)).fit(blobs[0])
+    alive: list[weakref.ref[torch.Tensor]] = []
+    look = model._look
+
+    def spied(source: Any, indexes: Any) -> Any:
+        gc.collect()
+        assert sum(ref() is not None for ref in alive) <= 1  # the one just seen
+        view = look(source, indexes)
+        alive.append(weakref.ref(view.features))
+        return view
+
+    model._look = spied  # type: ignore[method-assign]
+    model.predict(np.tile(blobs[0], (20, 1)))
+    assert len(alive) == 3

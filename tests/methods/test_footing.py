@@ -1,5 +1,6 @@
 import pytest
 
+from likewise.encoders.registry import make_encoder
 from likewise.errors import InvalidParameterError
 from likewise.methods.footing import DEFAULT_BACKBONE, on_pictures, on_vectors
 from likewise.methods.registry import make_method
@@ -8,7 +9,15 @@ from likewise.methods.registry import make_method
 def test_on_vectors_no_preset_brings_a_network() -> None:
     model = on_vectors(make_method("cc", 2, preset="paper"), "bundled")
     assert model.get_params()["backbone"] is None
-    assert model.get_params()["encoder"] == "bundled"
+
+
+def test_a_model_remembers_which_encoder_was_the_bundled_one() -> None:
+    name = on_vectors(make_method("cc", 2), "bundled").get_params()["encoder"]
+    assert name != "bundled"
+    assert make_encoder(name).name == make_encoder("bundled").name == name
+    assert (
+        on_vectors(make_method("cc", 2), "hf:some/model").get_params()["encoder"] == "hf:some/model"
+    )
 
 
 def test_on_pictures_the_presets_network_is_trained_or_a_small_one() -> None:

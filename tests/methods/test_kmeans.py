@@ -43,7 +43,17 @@ def test_probabilities_order_as_distances_do() -> None:
     probabilities = model.predict_proba(X)
     assert (np.argsort(-probabilities, axis=1)[:, 0] == np.argsort(away, axis=1)[:, 0]).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
-    assert (probabilities.max(axis=1) > 0.5).all()
+    nearest, second = np.sort(away, axis=1)[:, :2].T
+    margins, m = second - nearest, (second - nearest).mean()
+    between_two = np.exp(0) / (1 + np.exp(-2 * margins / m))
+    first, other = np.sort(probabilities, axis=1)[:, :-3:-1].T
+    np.testing.assert_allclose(first / (first + other), between_two, rtol=1e-3)
+
+
+def test_images_that_are_all_alike_are_no_division_by_zero() -> None:
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
+    probabilities = KMeans(n_clusters=2, random_state=0).fit(X).probabilities_
+    assert np.isfinite(probabilities).all()
 
 
 def test_an_image_goes_where_it_goes_in_company() -> None:

@@ -11,9 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.losses.active_contrast import active_contrast
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
-from likewise.methods import occ
 from likewise.methods.asking import Asker
 from likewise.methods.known import Known
 from likewise.methods.network import View
@@ -110,13 +110,12 @@ def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[float] = []
-    plain = occ.active_contrast
 
     def spied(*rows: Any, weight: float, **given: Any) -> Any:
         seen.append(weight)
-        return plain(*rows, weight=weight, **given)
+        return active_contrast(*rows, weight=weight, **given)
 
-    monkeypatch.setattr(occ, "active_contrast", spied)
+    monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
     plan = Plan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)
     make(plan=plan).fit(X)
     np.testing.assert_allclose(seen[::2], 50 * (1 - np.arange(10) / 10))  # two spaces an epoch

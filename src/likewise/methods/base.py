@@ -70,6 +70,7 @@ class PersonalClusterer(
     plan: Plan | None
     random_state: int | None
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    default_plan: ClassVar[Plan] = Plan()
     asks: ClassVar[tuple[str, ...]] = ("pair",)  # kinds of questions; empty: asks nothing
 
     # -- what a method adds -------------------------------------------------
@@ -295,7 +296,7 @@ class PersonalClusterer(
     @property
     def _plan(self) -> Plan:
         plan = self._settings.plan
-        return Plan() if plan is None else plan
+        return self.default_plan if plan is None else plan
 
     @property
     def _n_clusters(self) -> int:

@@ -1,25 +1,33 @@
 """CC: contrastive clustering, as contrast of rows, contrast of columns, and balance."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+import numpy.typing as npt
 from torch import Tensor, nn
 
-from likewise.errors import UnknownNameError
+from likewise.engine import order
+from likewise.engine.loop import train_epoch
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.base import Floats
+from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.source import Source
+from likewise.methods.streaming import learn_from_part
 from likewise.progress import Progress
+from likewise.seeds import derive
+
+Indexes = npt.NDArray[np.intp]
 
 PAPER = Plan(epochs_per_round=1000, batch_size=256, learning_rate=3e-4)
-HEADS = ("both", "instance", "cluster")
+CHOICES = {"heads": ("both", "instance", "cluster"), "views": ("two", "one", "none")}
 SMALL = Plan(epochs_per_round=40, batch_size=256, learning_rate=1e-3)
 
 
@@ -108,11 +116,55 @@ class CC(ContrastiveClusterer):
         self.plan = plan
         self.random_state = random_state
 
+    def fit(self, X: Any, y: object = None, *, extra: Any = None, **given: Any) -> Self:
+        """Cluster `X`; see `PersonalClusterer.fit` for what else may be given.
+
+        Parameters
+        ----------
+        X, y, given
+            As there.
+        extra : as `X`, optional
+            Further images that belong to no cluster, such as STL-10's unlabelled ones:
+            each epoch goes through them first, with the instance contrast alone.
+        """
+        self._extra_images = extra
+        return super().fit(X, y, **given)
+
+    def partial_fit(self, X: Any, y: object = None) -> Self:
+        """Learn from one part of a stream, which is then forgotten; see ``streaming.py``."""
+        learn_from_part(self, X)
+        return self
+
+    def predict_stream(self, parts: Iterable[Any]) -> Iterator[npt.NDArray[np.intp]]:
+        """Yield the clusters of each part of a stream; one part is in memory at a time."""
+        return (self.predict(part) for part in parts)
+
     def _build(self) -> None:
-        if self._settings.heads not in HEADS:
-            raise UnknownNameError("choice of heads", self._settings.heads, HEADS)
+        check_choices(self._settings, CHOICES)
         super()._build()
         self._centres: Floats | None = None
+        extra = getattr(self, "_extra_images", None)
+        self._extra = None if extra is None else self._read(extra, reset=False)
+
+    def _train_one_epoch(self) -> None:
+        if self._extra is not None:
+            self._train_on(self._extra)
+        super()._train_one_epoch()
+
+    def _train_on(self, extra: Source) -> None:
+        """Go once through images that only the instance contrast sees."""
+        images, self._source = self._source, extra
+        self.network_.train()
+        try:
+            seed, size = derive(self._seed, "extra"), self._plan.batch_size
+            batches = order.shuffled_batches(len(extra), size, seed, self._epoch)
+            train_epoch(batches, self._extra_terms, self._optimiser, clip_norm=self._plan.clip_norm)
+        finally:
+            self._source = images
+
+    def _extra_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
+        a, b = self._look_twice(number, *self._shared(indexes))
+        return {"instance": contrast(a.z, b.z, temperature=self._settings.instance_temperature)}
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         settings = self._settings

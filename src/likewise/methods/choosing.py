@@ -53,6 +53,8 @@ def unsure_and_different(
     wanted = min(len(open_images), max(_AT_LEAST, _PER_QUESTION * n))
     order = np.argsort(margin[open_images], kind="stable")[:wanted]
     candidates = open_images[order]
+    if not len(candidates):
+        return candidates
     chosen = [0]
     far = np.linalg.norm(rows[candidates] - rows[candidates[0]], axis=1)
     while len(chosen) < min(n, len(candidates)):

@@ -158,7 +158,7 @@ class ContrastiveClusterer(PersonalClusterer):
         """Return the plain view of the whole batch, of which `indexes` are this process's share."""
         rows = self._views.plain(self._rows(self._source, indexes))
         with self._runtime.autocast():
-            features = self.network_.features(rows.to(memory_format=_layout(rows)))
+            features = self.network_.features(self._runtime.laid_out(rows))
         return self.network_.heads(gather_rows(features.float()))
 
     def _look_twice(self, number: int, indexes: Indexes, share: slice) -> tuple[View, View]:
@@ -169,7 +169,7 @@ class ContrastiveClusterer(PersonalClusterer):
         inside = slice(share.start - offset, share.stop - offset)
         both = []
         for views in zip(*drawn, strict=True):
-            rows = torch.cat(views)[inside].to(memory_format=_layout(views[0]))
+            rows = self._runtime.laid_out(torch.cat(views)[inside])
             with self._runtime.autocast():
                 features = self.network_.features(rows)
             both.append(self.network_.heads(gather_rows(features.float())))
@@ -220,13 +220,12 @@ class ContrastiveClusterer(PersonalClusterer):
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
         self.network_.eval()
-        views = [
-            self._look(source, np.arange(start, min(start + _READ_OUT, len(source))))
-            for start in range(0, len(source), _READ_OUT)
-        ]
-        embeddings = torch.cat([view.z for view in views]).float().cpu().numpy()
-        probabilities = torch.cat([view.p for view in views]).float().cpu().numpy()
-        return embeddings, probabilities
+        embeddings, probabilities = [], []  # and no features: they are wide, and not wanted
+        for start in range(0, len(source), _READ_OUT):
+            view = self._look(source, np.arange(start, min(start + _READ_OUT, len(source))))
+            embeddings.append(view.z.float().cpu().numpy())
+            probabilities.append(view.p.float().cpu().numpy())
+        return np.concatenate(embeddings), np.concatenate(probabilities)
 
     def _rows_to_compare(self) -> Floats:
         if getattr(self._settings, "query_space", "z") != "backbone":
@@ -240,10 +239,5 @@ class ContrastiveClusterer(PersonalClusterer):
     def _look(self, source: Source, indexes: Indexes) -> View:
         rows = self._views.plain(self._rows(source, indexes))
         with self._runtime.autocast():
-            features = self.network_.features(rows.to(memory_format=_layout(rows)))
+            features = self.network_.features(self._runtime.laid_out(rows))
         return self.network_.heads(features.float(), self._bank)
-
-
-def _layout(rows: Tensor) -> torch.memory_format:
-    """Return the layout in which convolutions are fastest; vectors stay as they are."""
-    return torch.channels_last if rows.dim() == 4 else torch.contiguous_format

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from likewise.seeds import stream
+
 Floats = npt.NDArray[np.float32]
 _FIT_ROWS = 8_000  # rows from which mean, spread and directions are learned
 
@@ -15,8 +17,8 @@ class FacetSpace:
     Notes
     -----
     For facet :math:`f`, :math:`u = \operatorname{sign}(x)\sqrt{|x|}`, each column
-    centred and divided by its spread, projected on its leading principal
-    directions :math:`V_f`, divided by its length. The square root tames the long tails of
+    centred and divided by its spread (shrunk to the facet's mean spread), projected on its
+    leading principal directions :math:`V_f`, divided by its length. The square root tames the tails of
     pooled activations; with unit rows every facet speaks with one voice.
 
     Parameters
@@ -38,10 +40,12 @@ class FacetSpace:
         for name, columns in self.slices.items():
             rows = _root(sample[:, columns])
             mean, std = rows.mean(axis=0), rows.std(axis=0)
-            scale = np.where(std > 1e-6, 1 / np.maximum(std, 1e-6), 0.0).astype(np.float32)
+            # Shrunk towards the facet's common spread: a rare bin must not shout.
+            spread = np.sqrt(std**2 + (std**2).mean())
+            scale = np.where(std > 1e-6, 1 / np.maximum(spread, 1e-6), 0.0).astype(np.float32)
             self.arrays[f"{name}.mean"], self.arrays[f"{name}.scale"] = mean, scale
-            if rows.shape[1] > self.width:
-                self.arrays[f"{name}.axes"] = _leading((rows - mean) * scale, self.width)
+            if rows.shape[1] > self.width + 16:
+                self.arrays[f"{name}.axes"] = leading((rows - mean) * scale, self.width)
         return self
 
     def __call__(self, matrix: npt.NDArray[np.floating]) -> dict[str, Floats]:
@@ -64,8 +68,16 @@ def _root(rows: Floats) -> Floats:
     return root
 
 
-def _leading(rows: Floats, width: int) -> Floats:
-    """Return the leading principal directions ``(d, width)``."""
-    _, vectors = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
-    axes: Floats = np.ascontiguousarray(vectors[:, ::-1][:, :width], dtype=np.float32)
+def leading(rows: Floats, width: int) -> Floats:
+    """Return the leading principal directions of centred rows, ``(d, width)``.
+
+    By a few power iterations on a block, which for hundreds of directions of
+    thousands is ten times quicker than all eigenvectors.
+    """
+    block = stream(0, "directions").standard_normal((rows.shape[1], width + 16), dtype=np.float32)
+    for _ in range(4):
+        block = np.linalg.qr(rows.T @ (rows @ block))[0]
+    inside = rows @ block
+    _, vectors = np.linalg.eigh(inside.T @ inside)
+    axes: Floats = np.ascontiguousarray(block @ vectors[:, ::-1][:, :width], dtype=np.float32)
     return axes

@@ -1,5 +1,6 @@
 """On what a method stands: vectors of an encoder, or a network trained on the pictures."""
 
+from likewise.encoders.registry import DEFAULT, make_encoder
 from likewise.errors import InvalidParameterError
 from likewise.methods.base import PersonalClusterer
 
@@ -28,8 +29,12 @@ def on_pictures(model: PersonalClusterer) -> PersonalClusterer:
 
 
 def on_vectors(model: PersonalClusterer, encoder: str) -> PersonalClusterer:
-    """Have a method work on the vectors of `encoder`, whatever network its preset has."""
-    changes: dict[str, str | None] = {"encoder": encoder}
+    """Have a method work on the vectors of `encoder`, whatever network its preset has.
+
+    ``bundled`` may be another network in a later release; the model remembers which it is.
+    """
+    lasting = make_encoder(encoder).name if encoder == DEFAULT else encoder
+    changes: dict[str, str | None] = {"encoder": lasting}
     if "backbone" in model.get_params():
         changes["backbone"] = None
     model.set_params(**changes)

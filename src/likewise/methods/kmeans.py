@@ -34,9 +34,10 @@ class KMeans(PersonalClusterer):
     Notes
     -----
     Columns are standardised and facets weigh the same, as for every other method. K-means gives
-    no probabilities; ours are the softmax over k of :math:`-\delta_{ik} / \sigma`, with
-    :math:`\delta_{ik}` the distance of image i from centre k and :math:`\sigma` the spread of a
-    coordinate around its centre, so that they order as the distances do.
+    no probabilities; ours are the softmax over k of :math:`-2 \delta_{ik} / m`, with
+    :math:`\delta_{ik}` the distance of image i from centre k and m the mean margin between the
+    nearest and the second centre: they order as the distances do, and an image with a common
+    margin is about 0.88 sure between two clusters.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class KMeans(PersonalClusterer):
         assert n_columns is not None  # `_read` of the base makes vectors of everything
         self._scaling = FacetScaling(self._source.slices, n_columns)
         self._centres: Floats | None = None
-        self._spread = 1.0
+        self._margin = 1.0
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         if isinstance(self._source, VectorSource):
@@ -83,7 +84,7 @@ class KMeans(PersonalClusterer):
             random_state=derive(self._seed, "k-means") % 2**32,
         ).fit(rows)
         self._centres = found.cluster_centers_.astype(np.float32)
-        self._spread = float(np.sqrt(found.inertia_ / rows.size)) or 1.0
+        self._margin = _mean_margin(found.transform(rows))
         progress(1, 1)
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
@@ -100,7 +101,7 @@ class KMeans(PersonalClusterer):
             return rows, np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
         # Centre by centre: an image's distances must not depend on its companions' number.
         away = np.stack([np.linalg.norm(rows - centre, axis=1) for centre in self._centres], axis=1)
-        scores = -(away - away.min(axis=1, keepdims=True)) / self._spread
+        scores = -2 * (away - away.min(axis=1, keepdims=True)) / self._margin
         weights = np.exp(scores)
         found: Floats = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
         return rows, found
@@ -114,8 +115,16 @@ class KMeans(PersonalClusterer):
         return {"scaling": self._scaling}
 
     def _extra_arrays(self) -> dict[str, Any]:
-        return {"centres": self._centres, "spread": np.array([self._spread])}
+        return {"centres": self._centres, "margin": np.array([self._margin])}
 
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres = arrays.get("centres")
-        self._spread = float(arrays["spread"][0])
+        self._margin = float(arrays["margin"][0])
+
+
+def _mean_margin(away: npt.NDArray[np.floating]) -> float:
+    """Return how much farther the second centre is than the nearest, on average."""
+    if away.shape[1] < 2:
+        return 1.0
+    nearest, second = np.partition(away, 1, axis=1)[:, :2].T
+    return float((second - nearest).mean()) or 1.0

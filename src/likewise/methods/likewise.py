@@ -11,7 +11,7 @@ from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNa
 from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Floats, PersonalClusterer, Watch
 from likewise.methods.choosing import Phrasing, coverage, unsure_and_different
-from likewise.methods.facets import FacetSpace
+from likewise.methods.facets import FacetSpace, leading
 from likewise.methods.foretelling import was_foretold
 from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.plan import Plan
@@ -130,6 +130,8 @@ class Likewise(PersonalClusterer):
         rows = _side_by_side(self._facets)
         k = self._n_clusters or guess_n_clusters(rows, self._seed)
         self._centres = fit_centres(rows, k, self._seed)
+        n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
+        self._cover = coverage(_overview(rows), n_cover + 1, self._seed)
 
     # -- learning -----------------------------------------------------------
 
@@ -204,7 +206,7 @@ class Likewise(PersonalClusterer):
                 if question is not None:
                     return question
             if attempt == 0:
-                self._queue = self._line_up(seeds, is_open, n).tolist()
+                self._queue = self._line_up(is_open, n).tolist()
         return None
 
     def _phrase(
@@ -220,17 +222,15 @@ class Likewise(PersonalClusterer):
             return None
         self._queue.insert(0, image)
         self._queue.remove(other)
-        return Question.pair(image, other)
+        if "pair" in self._kinds:
+            return Question.pair(image, other)
+        return Question.choice(other, (image,), ("group 1",))
 
-    def _line_up(self, seeds: Seeds, is_open: npt.NDArray[np.bool_], n: int) -> npt.NDArray[Any]:
+    def _line_up(self, is_open: npt.NDArray[np.bool_], n: int) -> npt.NDArray[Any]:
         """Return the images to ask about next: coverage first, then unsure and different."""
-        n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
-        n_known = int((seeds.classes >= 0).sum())
-        if self._learner.tuning is None or self._asker.n_asked < n_cover:
-            middle = coverage(_side_by_side(self._facets), n_cover + 1, self._seed)
-            fresh = middle[is_open[middle]]
-            if len(fresh) and n_known < n_cover + 1:
-                return fresh
+        fresh = self._cover[is_open[self._cover]]
+        if len(fresh) and self._asker.n_asked < len(self._cover):
+            return fresh
         n_wanted = max(n, self._settings.questions_per_training)
         return unsure_and_different(self._raw_probabilities, self._embeddings, is_open, n_wanted)
 
@@ -304,13 +304,23 @@ class Likewise(PersonalClusterer):
         self._space.arrays = {
             k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
         }
-        self._learner.take_arrays(arrays)
+        self._learner.take_arrays(arrays, list(self._space.slices))
 
 
 def _side_by_side(facets: Mapping[str, Floats]) -> Floats:
     """Return unit rows in which every facet counts the same."""
-    rows: Floats = np.concatenate(list(facets.values()), axis=1) / np.sqrt(len(facets))
+    rows: Floats = np.concatenate(list(facets.values()), axis=1) / len(facets) ** 0.5
     return rows
+
+
+def _overview(rows: Floats) -> Floats:
+    """Return few columns that keep most of the distances, for quick coverage."""
+    if rows.shape[1] <= 96:
+        return rows
+    centred = rows - rows.mean(axis=0)
+    step = -(-len(rows) // 4000)
+    found: Floats = centred @ leading(centred[::step], 64)
+    return found
 
 
 def _checked_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:

@@ -5,20 +5,25 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
-from likewise.errors import UnknownNameError
 from likewise.losses.active_contrast import active_contrast
 from likewise.losses.balance import balance
 from likewise.losses.constrained_contrast import constrained_contrast
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
+from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.queries.pool import QueryStrategy
 
-SPACES = ("both", "representation", "assignment")
-LOSSES = ("logsum", "pairlog")
+CHOICES = {
+    "spaces": ("both", "representation", "assignment"),
+    "loss": ("logsum", "pairlog"),
+    "balance": ("view", "pooled"),
+    "query_space": ("z", "backbone"),
+    "views": ("two", "one", "none"),
+}
 PAPER = Plan(
     epochs_per_round=1000,
     batch_size=256,
@@ -27,7 +32,8 @@ PAPER = Plan(
     questions_per_batch=2,
     first_query_epoch=1,
 )
-SMALL = Plan(warmup_epochs=10, n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+# No warm-up: once assignments have hardened, answers cannot soften them again.
+SMALL = Plan(n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
 
 
 class OCC(ContrastiveClusterer):
@@ -71,6 +77,7 @@ class OCC(ContrastiveClusterer):
     Fidelity: see ``docs/fidelity.md``, O1 to O9.
     """
 
+    default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
             "plan": PAPER,
@@ -107,7 +114,7 @@ class OCC(ContrastiveClusterer):
         encoder: Any = "bundled",
         backbone: str | nn.Module | None = None,
         architecture: Architecture | None = None,
-        plan: Plan | None = SMALL,
+        plan: Plan | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -134,9 +141,7 @@ class OCC(ContrastiveClusterer):
         self.random_state = random_state
 
     def _build(self) -> None:
-        for name, known in (("spaces", SPACES), ("loss", LOSSES)):
-            if getattr(self._settings, name) not in known:
-                raise UnknownNameError(f"value of {name}", getattr(self._settings, name), known)
+        check_choices(self._settings, CHOICES)
         super()._build()
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:

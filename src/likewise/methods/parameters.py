@@ -45,7 +45,7 @@ def parameters(cls: type, preset: str | None, settings: Mapping[str, Any]) -> di
         if part is None:
             raise UnknownNameError(f"setting of {cls.__name__}", key, known_settings(cls))
         kind = _PARTS[part]
-        present = chosen.get(part) or own[part] or kind()
+        present = chosen.get(part) or own[part] or getattr(cls, f"default_{part}", None) or kind()
         entry = parse(key, value, getattr(present, key), default=getattr(kind(), key))
         chosen[part] = present.but(**{key: entry})
     return chosen

@@ -13,6 +13,7 @@ from likewise.losses.contrast import contrast
 from likewise.losses.positive_weights import positive_weights
 from likewise.methods.architecture import Architecture
 from likewise.methods.builder import build_network
+from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import ClusterNetwork, View
@@ -30,7 +31,17 @@ PAPER = Plan(
     first_query_epoch=10,
     sampler="linked",
 )
-SMALL = Plan(warmup_epochs=10, n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+# No warm-up: once assignments have hardened, answers cannot soften them again.
+SMALL = Plan(n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+CHOICES = {
+    "weights": ("paper", "authors"),
+    "norm": ("anchor", "global"),
+    "assignment_similarity": ("cosine", "dot"),
+    "balance": ("view", "pooled"),
+    "attention": ("residual", "plain", "none"),
+    "hard": ("bernoulli", "eq7"),
+    "views": ("two", "one", "none"),
+}
 _PICTURES = Architecture(size=128, recipe="pcl")
 
 
@@ -46,8 +57,9 @@ class PCL(ContrastiveClusterer):
         :math:`\lambda`, how much all "same" answers count against the other view.
     weights : {"paper", "authors"}
         Which reading of the positives' weights.
-    norm : {"anchor", "global"}
-        Normalise for each row, or once for the batch as the public code does.
+    norm : {"global", "anchor"}
+        Normalise once for the batch, as the public code does, or for each row as the
+        paper prints: then answers seldom move a clustering that views agree on.
     assignment_similarity : {"cosine", "dot"}
     balance : {"view", "pooled"}
     attention : {"residual", "plain", "none"}
@@ -78,14 +90,17 @@ class PCL(ContrastiveClusterer):
     Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
     """
 
+    default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
             "plan": PAPER,
             "backbone": "resnet34",
             "architecture": _PICTURES,
             "attention": "plain",
+            "norm": "anchor",
             "hard": "eq7",
             "balance": "pooled",
+            "initial_questions": 100,
             "extension": 0.5,
         },
         "small": {"plan": SMALL},
@@ -96,7 +111,6 @@ class PCL(ContrastiveClusterer):
             "instance_temperature": 1.0,
             "cluster_temperature": 2.0,
             "attention": "plain",
-            "norm": "global",
             "weights": "authors",
             "assignment_similarity": "dot",
             "strategy": "joint-authors",
@@ -114,7 +128,7 @@ class PCL(ContrastiveClusterer):
         cluster_temperature: float = 1.0,
         strength: float = 4.0,
         weights: Literal["paper", "authors"] = "paper",
-        norm: Literal["anchor", "global"] = "anchor",
+        norm: Literal["anchor", "global"] = "global",
         assignment_similarity: Literal["cosine", "dot"] = "cosine",
         balance: Literal["view", "pooled"] = "view",
         attention: Literal["residual", "plain", "none"] = "residual",
@@ -134,7 +148,7 @@ class PCL(ContrastiveClusterer):
         encoder: Any = "bundled",
         backbone: str | nn.Module | None = None,
         architecture: Architecture | None = None,
-        plan: Plan | None = SMALL,
+        plan: Plan | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -167,6 +181,7 @@ class PCL(ContrastiveClusterer):
         self.random_state = random_state
 
     def _build(self) -> None:
+        check_choices(self._settings, CHOICES)
         super()._build()
         if self._settings.strategy in ("joint", "s-hp", "s_hp"):
             self._asker.strategy = make_strategy(self._settings.strategy, hard=self._settings.hard)

@@ -14,7 +14,8 @@ def fit_centres(embeddings: Floats, n_clusters: int, seed: int) -> Floats:
     """Return unit centres ``(k, d)`` of k-means on unit rows."""
     found = KMeans(n_clusters, n_init=10, random_state=derive(seed, "centres") % 2**31)
     centres = found.fit(embeddings).cluster_centers_
-    unit: Floats = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)
+    lengths = np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-12)
+    unit: Floats = (centres / lengths).astype(np.float32)
     return unit
 
 

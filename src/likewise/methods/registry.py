@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 #: Name on the command line -> where its class is.
 METHODS: Mapping[str, str] = {
+    "likewise": "likewise.methods.likewise:Likewise",
     "cc": "likewise.methods.cc:CC",
     "dsac": "likewise.methods.dsac:DSAC",
     "occ": "likewise.methods.occ:OCC",
     "pcl": "likewise.methods.pcl:PCL",
     "kmeans": "likewise.methods.kmeans:KMeans",
 }
-DEFAULT = "cc"
+DEFAULT = "likewise" if "likewise" in METHODS else "cc"
 #: Every name that is promised, built or not.
 PROMISED = (
     *("likewise", "cc", "occ", "pcl", "dsac", "kmeans"),

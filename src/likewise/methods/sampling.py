@@ -38,7 +38,8 @@ def linked_pairs(graph: ConstraintGraph) -> Indexes:
     pairs = np.array(_answered(graph), dtype=np.intp).reshape(-1, 2)
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return pairs[graph.pair_relations(pairs) != 0]  # neither "can't tell" nor set aside
+    linked: Indexes = pairs[graph.pair_relations(pairs) != 0]  # not those of "can't tell"
+    return linked
 
 
 def share_met(graph: ConstraintGraph, batches: Iterable[Indexes]) -> float:

@@ -1,0 +1,88 @@
+"""Which images are asked about, and in which form."""
+
+import numpy as np
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Relation
+from likewise.methods.choosing import Phrasing, coverage, unsure_and_different
+from likewise.methods.foretelling import was_foretold
+from likewise.methods.seeds_of_groups import seeds_of
+from likewise.methods.self_training import first_lesson, second_lesson
+from likewise.methods.unguided import guess_n_clusters
+from likewise.seeds import stream
+
+
+def test_coverage_stands_for_every_clump_largest_first() -> None:
+    rng = stream(0, "clumps")
+    clump = np.repeat([0, 1, 2], [60, 30, 10])
+    rows = (rng.normal(size=(3, 5))[clump] * 8 + rng.normal(size=(100, 5))).astype(np.float32)
+    assert clump[coverage(rows, 3, seed=0)].tolist() == [0, 1, 2]
+
+
+def test_unsure_images_come_first_and_differ_from_each_other() -> None:
+    p = np.full((100, 2), [0.99, 0.01], np.float32)
+    p[:70] = [0.5, 0.5]
+    rows = np.zeros((100, 2), np.float32)
+    rows[10], rows[20] = (5, 0), (0, 5)
+    is_open = np.ones(100, dtype=bool)
+    chosen = unsure_and_different(p, rows, is_open, 3)
+    assert {10, 20} < set(chosen.tolist())
+    is_open[10] = False
+    assert 10 not in unsure_and_different(p, rows, is_open, 3)
+
+
+def test_a_choice_shows_likely_groups_and_none_that_is_excluded() -> None:
+    graph = ConstraintGraph(9)
+    for i, j in ((0, 1), (0, 2), (1, 2), (5, 1)):
+        graph.add(i, j, Relation.DIFFERENT)
+    seeds = seeds_of(graph, None)
+    p = np.tile(np.array([0.2, 0.3, 0.5], np.float32), (9, 1))
+    ask = Phrasing(("pair", "choice"), seeds, p, graph)
+    assert ask.question(7) == Question.choice(7, (2, 1, 0), ("group 3", "group 2", "group 1"))
+    assert ask.question(5) == Question.choice(5, (2, 0), ("group 3", "group 1"))
+    assert Phrasing(("pair",), seeds, p, graph).question(7) == Question.pair(2, 7)
+    assert Phrasing(("label",), seeds, p, graph).question(7) == Question.label(7)
+
+
+def test_an_answer_was_foretold_when_the_likeliest_clusters_give_it() -> None:
+    p = np.eye(3, dtype=np.float32)[[0, 0, 1, 2]]
+    assert was_foretold(Answer(Question.pair(0, 1), "same"), p) is True
+    assert was_foretold(Answer(Question.pair(0, 2), "same"), p) is False
+    assert was_foretold(Answer(Question.pair(0, 2), "different"), p) is True
+    choice = Question.choice(1, (2, 0), ("a", "b"))
+    assert was_foretold(Answer(choice, "b"), p) is True
+    assert was_foretold(Answer(choice, "a"), p) is False
+    assert was_foretold(Answer(choice, "new"), p) is False
+    assert was_foretold(Answer(Question.pair(0, 1), "cannot_tell"), p) is None
+
+
+def test_a_lesson_has_stand_ins_for_classes_nobody_has_seen() -> None:
+    graph = ConstraintGraph(6)
+    graph.add(0, 1, Relation.DIFFERENT)
+    rows = np.eye(6, dtype=np.float32)
+    rows[2:5] = rows[0]  # so image 5 is the farthest
+    lesson = first_lesson(seeds_of(graph, 3), rows, 3)
+    assert lesson.images.tolist() == [0, 1, 5]
+    assert lesson.classes.tolist() == [0, 1, 2]
+    assert lesson.trust[2] < lesson.trust[0] == 1
+
+
+def test_open_groups_and_sure_guesses_join_the_second_lesson_with_less_trust() -> None:
+    graph = ConstraintGraph(20)
+    graph.add(0, 1, Relation.DIFFERENT)
+    graph.add(3, 0, Relation.DIFFERENT)
+    seeds = seeds_of(graph, 3)
+    p = np.tile(np.array([0.9, 0.06, 0.04], np.float32), (20, 1))
+    lesson = first_lesson(seeds, np.eye(20, dtype=np.float32), 3)
+    more = second_lesson(lesson, seeds, p, share=0.5, seed=0)
+    assert more is not None
+    assert more.classes[more.images == 3].tolist() == [1]  # not 0: an answer excludes it
+    assert len(more.images) > len(lesson.images) + 1
+    assert set(more.trust[len(lesson.images) :]) <= {0.5, 0.2}
+
+
+def test_the_number_of_clumps_is_guessed() -> None:
+    rng = stream(3, "clumps")
+    rows = rng.normal(size=(4, 6))[np.arange(120) % 4] * 9 + rng.normal(size=(120, 6))
+    assert guess_n_clusters(rows.astype(np.float32), seed=0) == 4

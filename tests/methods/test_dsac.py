@@ -1,0 +1,258 @@
+"""DSAC: labels in rounds, what it asks for, how labels spread, and edge cases the paper leaves."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import Answer, Question
+from likewise.errors import InvalidParameterError, LikewiseWarning, UnknownNameError
+from likewise.methods.architecture import Architecture
+from likewise.methods.dsac import DSAC
+from likewise.methods.lesson import make_lesson, named_classes
+from likewise.methods.plan import Plan
+from likewise.methods.seeded_kmeans import NO_LABEL, Grouping, group_by, nearness, seeded_kmeans
+from likewise.methods.settings import resolve
+from likewise.metrics.matching import accuracy
+from likewise.oracles.counting import CountingOracle
+from likewise.oracles.labels import LabelOracle
+from likewise.seeds import stream
+from tests.methods.made_data import TINY, two_factors
+
+X, BOLD, FAINT = two_factors(120)
+QUICK = Plan(n_rounds=3, epochs_per_round=3, batch_size=40, learning_rate=0.01)
+
+
+# Some of its checks set n_clusters=1, which we allow and warn of.
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@parametrize_with_checks(
+    [DSAC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=5, learning_rate=0.01))],
+)
+def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def make(**given: Any) -> DSAC:
+    given = {"n_clusters": 2, "architecture": TINY, "plan": QUICK, "random_state": 0, **given}
+    return DSAC(**given)
+
+
+# -- asking -------------------------------------------------------------------
+
+
+def test_it_asks_for_labels_so_many_a_round_and_never_twice() -> None:
+    oracle, seen = CountingOracle(LabelOracle(FAINT)), []
+    model = make().fit(
+        X, oracle=oracle, n_questions=15, watch=lambda _: seen.append(oracle.n_answers)
+    )
+    assert seen == [5, 10, 15]
+    assert set(oracle.by_kind) == {"label"}
+    asked = [answer.question.images[0] for answer in model.constraints_.answers.values()]
+    assert len(set(asked)) == 15
+    assert set(model.constraints_.group_names().values()) == {"0", "1"}
+
+
+@pytest.mark.parametrize("selection", ["full", "random", "difficult", "representative"])
+def test_each_selection_asks_where_it_says(selection: str) -> None:
+    model = make(selection=selection, n_clusters=3).start(X)
+    images = np.array([question.images[0] for question in model.ask(9)])
+    assert len(set(images)) == 9
+    assert model._grouped is not None
+    found = model._grouped[1]
+    ranks = np.empty(120)
+    for c in range(3):
+        members = np.flatnonzero(found.clusters == c)
+        ranks[members] = found.distances[members].argsort().argsort() / (len(members) - 1)
+    by_cluster = np.bincount(found.clusters[images], minlength=3)
+    near, far = ranks[images] < 0.3, ranks[images] > 0.7
+    if selection == "random":
+        return
+    assert by_cluster.tolist() == [3, 3, 3]
+    expected = {"full": (3, 6), "difficult": (0, 9), "representative": (9, 0)}[selection]
+    assert (near.sum(), far.sum()) == expected
+
+
+def test_one_label_for_each_cluster_alternates_between_the_two_kinds() -> None:
+    """The paper's CIFAR-100-20: 20 labels, 20 clusters, and no difficult image ever."""
+    model = make(n_clusters=4).start(X)
+    first = [question.images[0] for question in model.ask(4)]
+    then = [question.images[0] for question in model.ask(4)]
+    assert model._grouped is not None
+    distances = model._grouped[1].distances
+    assert distances[first].max() < distances[then].min()
+
+
+def test_pseudo_labels_never_keep_an_image_from_being_asked() -> None:
+    model = make(spread_first=1000).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
+    assert model._lesson is not None
+    assert (model._lesson.targets != NO_LABEL).all()
+    assert len(model.ask(50)) == 50
+
+
+def test_an_image_that_nobody_can_name_or_is_bad_is_not_asked_again_soon() -> None:
+    model = make().start(X[:10])
+    model.tell([Question.label(0)], ["cannot_tell"])
+    model.tell([Question.label(1)], ["bad_image"])
+    model.tell([Question.label(2)], ["red"])
+    assert {question.images[0] for question in model.ask(7)} == set(range(3, 10))
+
+
+def test_more_labels_than_images_are_asked_for_as_far_as_there_are_and_said() -> None:
+    oracle = CountingOracle(LabelOracle(FAINT))
+    with pytest.warns(LikewiseWarning, match=r"labels were asked for but only .* were left"):
+        make().fit(X[:12], oracle=oracle, n_questions=100)
+    assert oracle.n_answers == 12
+
+
+# -- learning -----------------------------------------------------------------
+
+
+def test_labels_teach_it_the_grouping_that_is_meant() -> None:
+    plan = Plan(n_rounds=5, epochs_per_round=10, batch_size=40, learning_rate=0.01)
+    alone = make(plan=plan).fit(X).labels_  # k-means
+    meant = min(BOLD, FAINT, key=lambda grouping: accuracy(grouping, alone))
+    model = make(plan=plan).fit(X, oracle=LabelOracle(meant), n_questions=50)
+    named = [answer.question.images[0] for answer in model.constraints_.answers.values()]
+    others = np.setdiff1d(np.arange(120), named)
+    assert accuracy(meant[others], alone[others]) < 0.65
+    assert accuracy(meant[others], model.predict(X)[others]) > 0.85
+
+
+def test_before_any_label_it_is_k_means() -> None:
+    model = make().fit(X)
+    assert set(model.history_[0]) == {"class", "centre", "pull", "loss", "size_entropy"}
+    assert model.history_[-1]["class"] == 0
+    assert max(accuracy(BOLD, model.labels_), accuracy(FAINT, model.labels_)) > 0.9
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_images_tied_to_a_labelled_one_are_labelled_too() -> None:
+    graph = ConstraintGraph(6)
+    graph.label(4, "red")
+    graph.label(0, "blue")
+    graph.tell(Answer(Question.pair(0, 5), "same"))
+    assert named_classes(graph, 3).tolist() == [1, -1, -1, -1, 0, 1]
+
+
+def test_more_names_than_clusters_are_said_and_the_first_are_learned() -> None:
+    graph = ConstraintGraph(4)
+    for image, name in enumerate(("red", "green", "blue")):
+        graph.label(image, name)
+    with pytest.warns(LikewiseWarning, match="3 groups are named but n_clusters=2, so 'blue'"):
+        assert named_classes(graph, 2).tolist() == [0, 1, -1, -1]
+
+
+def test_pretraining_contrasts_views_first_and_only_then_teaches() -> None:
+    plan = QUICK.but(warmup_epochs=2)
+    model = make(plan=plan, pretrain="simclr").fit(X, oracle=LabelOracle(FAINT), n_questions=6)
+    phases = ["simclr" in entry for entry in model.history_]
+    assert phases == [True] * 2 + [False] * 9
+    off = make(plan=plan).fit(X)
+    assert not any("simclr" in entry for entry in off.history_)
+    by_hand = make(plan=plan, pretrain="simclr").start(X).train()
+    assert ["simclr" in entry for entry in by_hand.history_] == [True] * 2 + [False] * 3
+
+
+def test_pictures_through_a_network_trained_from_scratch(tmp_path: Path) -> None:
+    rng = stream(0, "pictures")
+    pictures = rng.integers(0, 60, (16, 16, 16, 3)).astype(np.uint8)
+    pictures[::2] += 180
+    shape = Architecture(size=16)
+    model = make(backbone="resnet18:width=8,stem=3x3", architecture=shape, n_embedding=8)
+    model.set_params(plan=Plan(n_rounds=2, epochs_per_round=1, batch_size=8))
+    model.fit(pictures, oracle=LabelOracle([0, 1] * 8), n_questions=4)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(
+        DSAC.load(tmp_path / "m").predict(pictures), model.predict(pictures)
+    )
+
+
+def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path) -> None:
+    plan = QUICK.but(checkpoint_every=1, warmup_epochs=1)
+    given: dict[str, Any] = {"plan": plan, "pretrain": "simclr"}
+    told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
+    whole = make(**given).fit(X, **told)
+    for stop_at in (1, 2, 4, 9):
+        epochs: list[int] = []
+
+        def stop(done: int, total: int, at: int = stop_at, seen: list[int] = epochs) -> None:
+            seen.append(done)
+            if len(seen) == at:
+                raise KeyboardInterrupt
+
+        place = tmp_path / str(stop_at)
+        with pytest.raises(KeyboardInterrupt):
+            make(**given).fit(X, checkpoint=place, progress=stop, **told)
+        resumed = make(**given).fit(X, checkpoint=place, **told)
+        np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
+        assert resumed.history_ == whole.history_
+        assert resumed.constraints_.answers == whole.constraints_.answers
+
+
+def test_the_paper_preset_is_what_the_paper_prints() -> None:
+    s = resolve(DSAC(preset="paper"), DSAC.presets)
+    assert (s.backbone, s.pretrain, s.n_embedding) == ("convnext-tiny", "simclr", 200)
+    assert (s.spread_first, s.spread_more, s.pull) == (50, 1000, 1.0)
+    assert (s.plan.optimiser, s.plan.learning_rate, s.plan.n_rounds) == ("adamw", 2e-5, 5)
+
+
+def test_what_it_cannot_do_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="selection; did you mean 'difficult'"):
+        make(selection="dificult").fit(X)
+    with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
+        make(pretrain="simcl").fit(X)
+    with pytest.raises(InvalidParameterError, match="never inside a batch; choose Plan"):
+        make(plan=QUICK.but(cadence="batch")).fit(X)
+
+
+# -- its parts ----------------------------------------------------------------
+
+
+def test_labelled_images_stay_in_their_class_and_seed_it() -> None:
+    rng = stream(0, "rows")
+    rows = rng.normal(size=(60, 3)).astype(np.float32)
+    labels = np.full(60, NO_LABEL)
+    labels[:6] = [0, 0, 2, 2, 2, 0]
+    found = seeded_kmeans(rows, 4, labels, seed=0)
+    np.testing.assert_array_equal(found.clusters[:6], labels[:6])
+    assert set(found.clusters) == {0, 1, 2, 3}  # classes without a label keep a place
+    for c in range(4):
+        np.testing.assert_allclose(found.centres[c], rows[found.clusters == c].mean(0), atol=1e-5)
+
+
+def test_unlabelled_images_are_with_the_nearest_centre() -> None:
+    rows = np.array([[0.0], [1.0], [9.0]], dtype=np.float32)
+    centres = np.array([[0.0], [10.0]], dtype=np.float32)
+    found = group_by(rows, centres, np.array([NO_LABEL, 1, NO_LABEL]))
+    assert found.clusters.tolist() == [0, 1, 1]
+    assert found.distances.tolist() == [0.0, 81.0, 1.0]
+    assert nearness(rows, centres).argmax(axis=1).tolist() == [0, 0, 1]
+
+
+def test_a_cluster_smaller_than_the_spread_gives_all_it_has() -> None:
+    rows = np.arange(6, dtype=np.float32)[:, None]
+    centres = np.array([[1.0], [5.0]], dtype=np.float32)
+    labels = np.array([-1, 1, -1, -1, -1, -1])  # cluster 0 holds an image of class 1
+    found = Grouping(centres, np.array([0, 0, 0, 1, 1, 1]), np.abs(rows[:, 0] - 1))
+    lesson = make_lesson(rows, found, labels, n_spread=1000)
+    assert lesson.targets.tolist() == [1, 1, 1, -1, -1, -1]
+    assert make_lesson(rows, found, labels, n_spread=0).targets.tolist() == labels.tolist()
+    np.testing.assert_allclose(lesson.importance[:3].mean(), 1, rtol=1e-6)
+    assert lesson.class_means[1].tolist() == [1.0]
+
+
+def test_a_batch_all_labelled_or_all_unlabelled_drops_the_other_term() -> None:
+    rows = stream(0, "rows").normal(size=(8, 3)).astype(np.float32)
+    labels = np.array([0, 1, 0, 1, -1, -1, -1, -1])
+    lesson = make_lesson(rows, seeded_kmeans(rows, 2, labels, 0), labels, n_spread=0)
+    taught = np.flatnonzero(lesson.targets >= 0)
+    others = np.flatnonzero(lesson.targets < 0)
+    for part, silent in ((taught, "pull"), (others, "class")):
+        tensor = torch.from_numpy(rows[part])
+        terms = lesson.terms(part, tensor, torch.zeros(len(part), 2), gamma=1.0, pull=1.0)
+        assert terms[silent] == 0
+        assert torch.isfinite(sum(terms.values(), torch.tensor(0.0)))

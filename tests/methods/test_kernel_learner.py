@@ -1,0 +1,72 @@
+"""The kernel learner: its leave-one-out predictions are those of really leaving one out."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from likewise.methods.facets import FacetSpace, leading
+from likewise.methods.kernel_learner import KernelLearner, _left_out_cost, _squared
+from likewise.seeds import stream
+
+
+def test_left_out_predictions_are_those_of_really_leaving_out() -> None:
+    """Solve again without each image in turn; slow on purpose."""
+    rng = stream(0, "loo")
+    rows = torch.from_numpy(rng.normal(size=(9, 4)))
+    D = _squared(rows, rows)[None]
+    y = torch.from_numpy(rng.integers(0, 3, 9))
+    Y = F.one_hot(y, 3).double()
+    x = torch.tensor([0.0, -0.3, -1.2, 0.4], dtype=torch.double)
+    surprise = _left_out_cost(x, D, Y, y, torch.ones(9, dtype=torch.double))[1]
+    K, mean = torch.exp(-x[1].exp() * D[0]), Y.mean(0)
+    for i in range(9):
+        others = [j for j in range(9) if j != i]
+        inside = K[others][:, others] + x[2].exp() * torch.eye(8, dtype=torch.double)
+        mu = mean + K[i, others] @ torch.linalg.solve(inside, Y[others] - mean)
+        expected = F.cross_entropy(x[3].exp() * mu[None], y[i : i + 1])
+        torch.testing.assert_close(surprise[i], expected)
+
+
+def test_learns_a_line_between_two_groups_and_is_sure_far_from_it() -> None:
+    rng = stream(1, "line")
+    rows = rng.normal(size=(200, 2)).astype(np.float32)
+    rows[:, 0] += np.where(np.arange(200) % 2, 4, -4)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    learner = KernelLearner({"all": unit})
+    images = np.arange(20)
+    learner.fit(images, images % 2, 2)
+    found = learner.predict()
+    assert (found.argmax(1) == np.arange(200) % 2).mean() > 0.97
+    np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
+
+
+def test_little_trust_means_little_influence() -> None:
+    unit = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6], [0.6, 0.8]], np.float32)
+    learner = KernelLearner({"all": unit})
+    images, classes = np.array([0, 1, 2]), np.array([0, 1, 1])
+    learner.fit(images, classes, 2)
+    trusting = learner.predict()[0, 0]
+    learner.refit(images, classes, trust=np.array([1.0, 1.0, 0.01]))
+    assert learner.predict()[0, 0] > trusting
+
+
+def test_facets_become_unit_rows_of_few_directions() -> None:
+    matrix = stream(2, "facets").normal(size=(50, 60)).astype(np.float32)
+    matrix[:, 3] = 7.0  # says nothing
+    space = FacetSpace({"a": slice(0, 20), "b": slice(20, 60)}, width=8).fit(matrix)
+    rows = space(matrix)
+    assert rows["a"].shape == (50, 20)
+    assert rows["b"].shape == (50, 8)
+    for facet in rows.values():
+        np.testing.assert_allclose(np.linalg.norm(facet, axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(space(matrix[:3])["b"], rows["b"][:3], atol=1e-6)
+
+
+def test_leading_directions_are_those_of_all_eigenvectors() -> None:
+    rng = stream(3, "leading")
+    rows = (rng.normal(size=(80, 30)) * np.geomspace(10, 0.1, 30)).astype(np.float32)
+    rows -= rows.mean(axis=0)
+    axes = leading(rows, 5)
+    _, exact = np.linalg.eigh(rows.T.astype(float) @ rows)
+    overlap = np.linalg.svd(axes.T @ exact[:, -5:])[1]
+    np.testing.assert_allclose(overlap, 1, atol=1e-3)

@@ -1,0 +1,228 @@
+"""PCL: reductions, attention and its bank, parity switches, presets, and that answers steer it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
+from likewise.losses.balance import balance
+from likewise.losses.contrast import contrast
+from likewise.methods.architecture import Architecture
+from likewise.methods.cc import CC
+from likewise.methods.pcl import PCL
+from likewise.methods.plan import Plan
+from likewise.methods.settings import resolve
+from likewise.metrics.matching import accuracy
+from likewise.oracles.labels import LabelOracle
+from likewise.queries.at_random import Random
+from likewise.queries.joint import Joint
+from likewise.queries.joint_authors import JointAuthors
+from likewise.queries.registry import make_strategy
+from tests.methods.made_data import TINY, two_factors
+from tests.methods.test_occ import nothing_known, views, with_relation
+
+X, BOLD, FAINT = two_factors(120)
+QUICK = Plan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
+
+
+# Some of its checks set n_clusters=1, which we allow and warn of.
+@pytest.mark.filterwarnings("ignore:n_clusters=1")
+@parametrize_with_checks(
+    [PCL(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+)
+def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def make(**given: Any) -> PCL:
+    return PCL(**{"n_clusters": 2, "architecture": TINY, "plan": QUICK, "random_state": 0, **given})
+
+
+def test_without_answers_it_is_contrast_up_to_a_constant() -> None:
+    a, b = views()
+    terms = make().start(X)._loss_terms(a, b, nothing_known())
+    constant = float(np.log(12 / 11))
+    expected = {
+        "instance": contrast(a.z, b.z, temperature=0.5) + constant,
+        "assignment": contrast(a.p, b.p, temperature=1.0) + constant,
+        "cluster": contrast(a.p.T, b.p.T, temperature=1.0),
+        "balance": balance(a.p, b.p),
+    }
+    assert set(terms) == set(expected)
+    for name, value in expected.items():
+        torch.testing.assert_close(terms[name], value)
+
+
+@pytest.mark.parametrize("relation", [+1, -1])
+def test_both_answers_change_both_contrasts_and_nothing_else(relation: int) -> None:
+    a, b = views()
+    model = make().start(X)
+    plain = model._loss_terms(a, b, nothing_known())
+    told = model._loss_terms(a, b, with_relation(relation))
+    changed = {name for name in plain if not torch.equal(plain[name], told[name])}
+    assert changed == {"instance", "assignment"}
+
+
+@pytest.mark.parametrize("sign", [+1, -1])
+def test_a_batch_of_one_kind_of_answer_only_gives_a_finite_loss(sign: int) -> None:
+    a, b = views()
+    known = nothing_known()
+    known.relations[:] = sign
+    known.relations.fill_diagonal_(0)
+    for given in ({}, {"norm": "global", "weights": "authors", "assignment_similarity": "dot"}):
+        terms = make(**given).start(X)._loss_terms(a, b, known)
+        assert all(torch.isfinite(term) for term in terms.values())
+
+
+def test_a_batch_of_one_image_trains() -> None:
+    model = make(plan=QUICK.but(batch_size=1)).fit(X[:5])
+    assert np.isfinite(model.probabilities_).all()
+
+
+def test_constant_vectors_train_and_sort_nothing() -> None:
+    model = make().fit(np.ones((20, 4)), ml=[(0, 1)], cl=[(2, 3)])
+    assert np.isfinite(model.probabilities_).all()
+    assert model.labels_[2] != model.labels_[3]
+
+
+def test_answers_on_images_that_are_not_there_are_refused() -> None:
+    with pytest.raises(LikewiseError, match="500"):
+        make().fit(X, ml=[(0, 500)])
+
+
+@pytest.mark.parametrize("attention", ["residual", "plain", "none"])
+def test_every_attention_trains_and_predicts_image_by_image(attention: str, tmp_path: Path) -> None:
+    model = make(attention=attention).fit(X)
+    assert (model.network_.context is None) == (attention == "none")
+    alone = np.concatenate([model.predict_proba(X[i : i + 1]) for i in range(6)])
+    np.testing.assert_allclose(model.predict_proba(X)[:6], alone, rtol=1e-4, atol=1e-6)
+    model.save(tmp_path / "m")
+    loaded = PCL.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_with_companions_prediction_does_depend_on_them() -> None:
+    """The public code's behaviour, for comparison: the switch is real."""
+    model = make(companions=True, attention="plain").fit(X)
+    alone = np.concatenate([model.predict_proba(X[i : i + 1]) for i in range(6)])
+    assert np.abs(model.predict_proba(X)[:6] - alone).max() > 1e-3
+    assert model._bank is None
+
+
+def test_the_bank_holds_as_many_images_as_it_is_told_and_at_most_all() -> None:
+    for size, expected in ((7, 7), (1000, 120)):
+        bank = make(bank_size=size).fit(X)._bank
+        assert bank is not None
+        assert len(bank) == expected
+
+
+def test_frozen_after_freezes_batch_statistics_and_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    pictures = rng.integers(0, 255, (12, 16, 16, 3)).astype(np.uint8)
+    given: dict[str, Any] = {
+        "backbone": "resnet18:width=8,stem=3x3",
+        "architecture": Architecture(size=16, n_hidden=16, n_projection=8, recipe="pcl"),
+    }
+    one = make(plan=Plan(epochs_per_round=1, batch_size=12), **given).fit(pictures)
+    two = Plan(epochs_per_round=2, batch_size=12)
+    thawed, frozen = make(plan=two, **given), make(plan=two, frozen_after=1, **given)
+    means = [
+        next(v for k, v in m.fit(pictures).network_.state_dict().items() if "running_mean" in k)
+        for m in (one, thawed, frozen)
+    ]
+    torch.testing.assert_close(means[2], means[0])
+    assert not torch.allclose(means[1], means[0])
+    weights = [next(m.network_.parameters()) for m in (one, frozen)]
+    assert not torch.equal(*weights)
+
+
+def test_the_first_questions_are_random_the_later_ones_are_not() -> None:
+    model = make(initial_questions=6).start(X)
+    assert isinstance(model._asker._rule, Random)
+    model.ask(6)
+    assert repr(model._asker._rule) == repr(Joint(hard="bernoulli"))
+
+
+def test_the_hard_score_is_the_one_chosen() -> None:
+    assert make(hard="eq7").start(X)._asker.strategy == Joint(hard="eq7")
+    assert make(strategy="s_hp", hard="eq7").start(X)._asker.strategy.hard == "eq7"  # type: ignore[attr-defined]
+
+
+def test_the_paper_preset_is_what_the_paper_prints() -> None:
+    s = resolve(PCL(preset="paper"), PCL.presets)
+    assert (s.attention, s.hard, s.balance, s.norm, s.weights) == (
+        ("plain", "eq7", "pooled", "anchor", "paper")
+    )
+    assert (s.instance_temperature, s.assignment_temperature, s.cluster_temperature) == (0.5, 1, 1)
+    assert s.extension > 0
+    assert s.initial_questions > 0
+    assert not s.companions
+    assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (128, 500, 1e-5)
+
+
+def test_the_authors_preset_is_the_public_code_defects_included() -> None:
+    s = resolve(PCL(preset="authors"), PCL.presets)
+    assert (s.instance_temperature, s.assignment_temperature, s.cluster_temperature) == (1, 1, 2)
+    assert (s.norm, s.weights, s.assignment_similarity) == ("global", "authors", "dot")
+    assert (s.attention, s.companions, s.frozen_after) == ("plain", True, 1)
+    assert (s.plan.sampler, s.plan.clip_norm, s.extension) == ("fixed", 20.0, 0.0)
+    assert s.initial_questions == 0
+    assert isinstance(make_strategy(s.strategy), JointAuthors)
+
+
+def test_the_authors_parity_runs_with_its_cadence_and_sampler() -> None:
+    given = {**PCL.presets["authors"], "backbone": None, "architecture": TINY}
+    given["plan"] = given["plan"].but(epochs_per_round=4, first_query_epoch=2, batch_size=40)
+    fitted = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=100)
+    batches = [set(range(s, s + 40)) for s in (0, 40, 80)]
+    asked = [a.question.images for a in fitted.constraints_.answers.values()]
+    assert len(asked) == 6
+    assert all(any(set(pair) <= batch for batch in batches) for pair in asked)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"preset": "autors"}, "preset of PCL; did you mean 'authors'"),
+        ({"strategy": "join"}, "strategy; did you mean 'joint'"),
+        ({"attention": "plane"}, "attention; did you mean 'plain'"),
+        ({"norm": "anchors"}, "norm; did you mean 'anchor'"),
+        ({"hard": "eq8"}, "hard; did you mean 'eq7'"),
+        ({"weights": "author"}, "weights; did you mean 'authors'"),
+        ({"views": "tow"}, "views; did you mean 'two'"),
+    ],
+)
+def test_a_mistyped_choice_is_refused_and_corrected(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        make(**given).fit(X)
+
+
+def test_a_checkpoint_of_another_method_or_number_of_clusters_is_refused(tmp_path: Path) -> None:
+    make().fit(X, checkpoint=tmp_path / "c")
+    with pytest.raises(ModelFileError, match=r"another parameters \(n_clusters=2, now 3\)"):
+        make(n_clusters=3).fit(X, checkpoint=tmp_path / "c")
+    with pytest.raises(ModelFileError, match=r"another method \('PCL', now 'CC'\)"):
+        CC(n_clusters=2).fit(X, checkpoint=tmp_path / "c")
+
+
+def test_heads_that_do_not_divide_the_features_are_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="n_heads=5"):
+        make(n_heads=5).fit(X)
+
+
+def test_answers_steer_it_to_the_grouping_that_is_meant() -> None:
+    """Vectors with two groupings: CC finds the bold one, whatever is meant; PCL listens."""
+    vectors, bold, faint = two_factors(240)
+    plan = Plan(n_rounds=4, epochs_per_round=10, batch_size=80, learning_rate=0.01)
+    given: dict[str, Any] = {"n_clusters": 2, "architecture": TINY, "random_state": 0}
+    alone = CC(plan=plan, **given).fit(vectors)
+    told = PCL(plan=plan.but(sampler="linked"), **given).fit(
+        vectors, oracle=LabelOracle(faint), n_questions=80
+    )
+    assert accuracy(bold, alone.predict(vectors)) > 0.9
+    assert accuracy(faint, alone.predict(vectors)) < 0.65
+    assert accuracy(faint, told.predict(vectors)) > 0.9
