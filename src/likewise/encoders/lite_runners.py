@@ -6,6 +6,7 @@ spread of its map over all places side by side, and the mean of the last map.
 
 import importlib.util
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from likewise.encoders.lite_onnx import to_onnx
 from likewise.encoders.pooling import mean_and_spread
 from likewise.images.collection import Pixels
 
+_AT_ONCE = 8  # the maps of so few pictures stay in the cache
 Runner = Callable[[Pixels], dict[str, Floats]]
 
 
@@ -52,19 +54,29 @@ def torch_runner(
 
 
 def onnx_runner(network: EfficientNetLite, stages: Mapping[str, int]) -> Runner:
-    """Return the network in ONNX Runtime: the same float32 numbers, several times faster."""
+    """Return the network in ONNX Runtime: the same float32 numbers, several times faster.
+
+    Each thread takes some pictures through the whole network. Threads that share every
+    layer instead wait for each other, twice as long where other programs run too.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
         to_onnx(network, stages), options, providers=["CPUExecutionProvider"]
     )
 
+    def some(squares: Pixels) -> list[Floats]:
+        results: list[Floats] = session.run(None, {"pixels": squares})
+        return [values.reshape(len(squares), -1) for values in results]
+
     def run(squares: Pixels) -> dict[str, Floats]:
-        results = session.run(None, {"pixels": np.ascontiguousarray(squares)})
-        last, *moments = (values.reshape(len(squares), -1) for values in results)
+        parts = [squares[i : i + _AT_ONCE] for i in range(0, len(squares), _AT_ONCE)]
+        with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+            columns = zip(*pool.map(some, parts), strict=True)
+        last, *moments = (np.concatenate(column) for column in columns)
         pooled = {
             facet: _from_moments(mean, squared)
             for facet, mean, squared in zip(stages, moments[::2], moments[1::2], strict=True)

@@ -7,7 +7,7 @@ from likewise.encoders.encoder import Encoder
 from likewise.errors import UnknownNameError
 
 DEFAULT = "bundled"
-_OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+))?")
+_OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-palette)?)?")
 _KNOWN = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
 _FOREIGN = ("hf:ID-OR-FOLDER",)
 
