@@ -15,7 +15,7 @@ from likewise.augment.recipe import Recipe
 def shift_hue(images: Tensor, turns: Tensor) -> Tensor:
     r"""Turn every colour around the wheel.
 
-    Not kornia's, which takes four times as long: here only the hue is computed,
+    Not kornia's, which takes twice as long: here only the hue is computed,
     not saturation and value and the way back.
 
     Parameters
