@@ -94,7 +94,7 @@ class DSAC(ContrastiveClusterer):
         "paper": {
             "plan": PAPER,
             "backbone": "convnext-tiny",
-            "architecture": Architecture(size=96),
+            "architecture": Architecture(size=96, recipe="simclr-dsac"),
             "pull": 1.0,
             "spread_first": 50,
             "spread_more": 1000,

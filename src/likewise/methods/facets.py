@@ -18,7 +18,7 @@ class FacetSpace:
     -----
     For facet :math:`f`, :math:`u = \operatorname{sign}(x)\sqrt{|x|}`, each column
     centred and divided by its spread (shrunk to the facet's mean spread), projected on its
-    leading principal directions :math:`V_f`, divided by its length. The square root tames the tails of
+    leading principal directions, divided by its length. The square root tames the tails of
     pooled activations; with unit rows every facet speaks with one voice.
 
     Parameters
