@@ -58,7 +58,8 @@ def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
         x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
         x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
         columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
-    return np.concatenate(columns, axis=1) * (2 / np.sqrt(len(facets)))
+    rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(facets)))
+    return rows
 
 
 def probe(x: Floats, labels: npt.NDArray[np.str_], seed: int) -> float:

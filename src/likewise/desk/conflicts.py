@@ -1,0 +1,45 @@
+"""Contradictions as small questions: the answer set aside, and those it cannot stand beside."""
+
+from dataclasses import dataclass
+
+from likewise.session.answers import Entry
+from likewise.session.session import Session
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An answer that was set aside, and the earlier ones from which the opposite follows.
+
+    Parameters
+    ----------
+    entry : Entry
+    against : tuple of Entry
+        The shortest chain.
+    images : tuple of int
+        Every picture on the cycle.
+    """
+
+    entry: Entry
+    against: tuple[Entry, ...]
+    images: tuple[int, ...]
+
+
+def conflicts(session: Session, orientation: str) -> list[Conflict]:
+    """Return every contradiction that is still open, the newest first."""
+    with session.lock:
+        graph = session.graph(orientation)
+        if not graph.set_aside:
+            return []
+        entries = {entry.id: entry for entry in session.answers(orientation)}
+        positions = session.images.positions
+        found = []
+        for number, proof in reversed(list(graph.set_aside.items())):
+            ids = dict.fromkeys(fact.answer_id for fact in proof)
+            against = tuple(entries[i] for i in ids if i in entries)
+            if number not in entries:
+                continue
+            all_entries = (entries[number], *against)
+            hashes = dict.fromkeys(h for entry in all_entries for h in entry.images[:2])
+            images = tuple(positions[h] for h in hashes if h in positions)
+            found.append(Conflict(entries[number], against, images))
+        return found

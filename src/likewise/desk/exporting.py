@@ -1,0 +1,129 @@
+"""Results to take along as one file: a table, a gallery page, other programs' formats, answers."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from likewise.desk.album import Album
+from likewise.errors import ImageError, SessionError, UnknownNameError
+from likewise.session.assignments import Assignment, assignments
+from likewise.session.gallery import Page, Section, Shown, Tile, html
+from likewise.session.session import Session
+from likewise.session.transfer import answer_lines
+
+_TILES = 60  # pictures of each group on the page
+COLUMNS = ("path", "cluster", "name", "confidence", "answered")
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form to export to: the ending of its file, its media type, and how it is made."""
+
+    ending: str
+    media_type: str
+    make: Callable[[Session, Album, str], str]
+
+
+def export(session: Session, album: Album, orientation: str, to: str) -> bytes:
+    """Return the content of the file.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such form.
+    SessionError
+        If nothing was trained yet.
+    """
+    if to not in FORMS:
+        raise UnknownNameError("form of export", to, FORMS)
+    return FORMS[to].make(session, album, orientation).encode("utf-8", "surrogateescape")
+
+
+def _table(session: Session, album: Album, orientation: str) -> str:
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in assignments(session, orientation):
+        answered = "true" if row.answered else "false"
+        table.writerow([row.path, row.cluster, row.name, f"{row.confidence:.4f}", answered])
+    return out.getvalue()
+
+
+def _answers(session: Session, album: Album, orientation: str) -> str:
+    return "".join(answer_lines(session, orientation))
+
+
+def _page(session: Session, album: Album, orientation: str) -> str:
+    """Return a page that can be mailed: thumbnails inside, no script."""
+    by_name: dict[tuple[int, str], list[Assignment]] = {}
+    for row in assignments(session, orientation):
+        by_name.setdefault((row.cluster, row.name), []).append(row)
+    groups = session.groups(orientation)
+    colours = {group.name: group.colour for group in groups.shown()}
+    shown = []
+    for (_, name), rows in sorted(by_name.items(), key=lambda item: item[0]):
+        rows.sort(key=lambda row: -row.confidence)
+        tiles = [tile for row in rows[:_TILES] if (tile := _tile(album, row))]
+        shown.append(Shown(name, colours.get(name, "#777777"), len(rows), tiles))
+    n_answers = session.graph(orientation).n_answers
+    about = f"Sorted by {orientation}, from {n_answers:,} answers; all of them hold."
+    return html(Page(f"By {orientation}", [Section(orientation, shown)], [about]))
+
+
+def _tile(album: Album, row: Assignment) -> Tile | None:
+    try:
+        return Tile(album.thumbnail(row.position), f"{row.path} ({row.confidence:.0%})")
+    except ImageError:
+        return None
+
+
+def _label_studio(session: Session, album: Album, orientation: str) -> str:
+    """Return tasks with the groups as predictions, and pairs that were asked as `Choices`."""
+    root = session.root
+    if root is None:
+        raise SessionError("The pictures of this session are not files; export a table instead.")
+    tasks: list[object] = []
+    for row in assignments(session, orientation):
+        value = {"choices": [row.name]}
+        result = [{"from_name": "group", "to_name": "image", "type": "choices", "value": value}]
+        tasks.append(
+            {
+                "data": {"image": _local(row.path), "path": row.path},
+                "predictions": [{"score": round(row.confidence, 4), "result": result}],
+            }
+        )
+    names, positions = session.images.names, session.images.positions
+    for entry in session.answers(orientation):
+        if entry.kind != "pair":
+            continue
+        first, second = (_local(names[positions[content]]) for content in entry.images)
+        value = {"choices": [entry.answer]}
+        result = [{"from_name": "same", "to_name": "first", "type": "choices", "value": value}]
+        tasks.append(
+            {"data": {"first": first, "second": second}, "annotations": [{"result": result}]}
+        )
+    return json.dumps(tasks, ensure_ascii=False, indent=1)
+
+
+def _local(path: str) -> str:
+    """Return the address of a file in Label Studio's local storage."""
+    return f"/data/local-files/?d={path}"
+
+
+def _fiftyone(session: Session, album: Album, orientation: str) -> str:
+    """Return ``labels.json`` of a FiftyOneImageClassificationDataset; its data is the folder."""
+    rows = assignments(session, orientation)
+    classes = sorted({row.name for row in rows})
+    labels = {row.path: classes.index(row.name) for row in rows}
+    return json.dumps({"classes": classes, "labels": labels}, ensure_ascii=False, indent=1)
+
+
+FORMS = {
+    "csv": Form("csv", "text/csv", _table),
+    "html": Form("html", "text/html", _page),
+    "labelstudio": Form("labelstudio.json", "application/json", _label_studio),
+    "fiftyone": Form("fiftyone.json", "application/json", _fiftyone),
+    "answers": Form("jsonl", "application/jsonl", _answers),
+}

@@ -1,0 +1,53 @@
+"""The map: every image as a point in the plane, by the two main directions it varies in."""
+
+import os
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.relation import Indexes
+from likewise.session.atomic import write_whole
+from likewise.session.session import Session
+
+FILE = "map.npz"
+SCALE = 10_000  # coordinates are whole numbers from 0 to this
+Floats = npt.NDArray[np.float32]
+
+
+def flatten(rows: Floats) -> npt.NDArray[np.uint16]:
+    """Return the place of each row on the map, (n, 2), from 0 to `SCALE`.
+
+    The rare far point is put at the edge, so that the rest has room.
+    """
+    centred = rows - rows.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T @ centred / max(len(rows), 1))
+    plane = centred @ directions[:, -2:][:, ::-1]
+    if plane.shape[1] == 1:
+        plane = np.concatenate([plane, np.zeros_like(plane)], axis=1)
+    plane = plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    low, high = np.quantile(plane, [0.002, 0.998], axis=0)
+    unit = (plane - low) / np.maximum(high - low, 1e-9)
+    return np.asarray(np.clip(0.02 + 0.96 * unit, 0, 1) * SCALE, dtype=np.uint16)
+
+
+def save_map(
+    session: Session, orientation: str, positions: Indexes, places: npt.NDArray[np.uint16]
+) -> None:
+    """Keep the map beside the results."""
+    folder = session.model_folder(orientation)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def write(descriptor: int) -> None:
+        with os.fdopen(descriptor, "wb", closefd=False) as stream:
+            np.savez(stream, positions=positions, places=places)
+
+    write_whole(folder / FILE, write)
+
+
+def load_map(session: Session, orientation: str) -> tuple[Indexes, npt.NDArray[np.uint16]]:
+    """Return positions and places; none before the first training."""
+    try:
+        with np.load(session.model_folder(orientation) / FILE, allow_pickle=False) as file:
+            return file["positions"], file["places"]
+    except (OSError, ValueError, KeyError):
+        return np.zeros(0, dtype=np.intp), np.zeros((0, 2), dtype=np.uint16)

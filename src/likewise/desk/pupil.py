@@ -1,0 +1,177 @@
+"""One orientation in the training child: it reads the answers, learns, and asks on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Indexes
+from likewise.desk.album import files_of
+from likewise.desk.columns import stable_columns
+from likewise.desk.flat import flatten, save_map
+from likewise.desk.messages import Message, from_question
+from likewise.encoders.embed import embed
+from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.registry import make_encoder
+from likewise.encoders.store import EmbeddingStore
+from likewise.errors import PoolExhaustedError
+from likewise.methods.likewise import Likewise
+from likewise.session.begin import EMBEDDINGS
+from likewise.session.orientations import Orientation
+from likewise.session.results import load_results, save_results
+from likewise.session.session import Session
+
+Say = Callable[[Message], None]
+Floats = npt.NDArray[np.float32]
+_N_AHEAD = 24  # questions sent at a time
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of a session and the position of each row in it."""
+
+    embeddings: Embeddings
+    positions: Indexes
+
+    @classmethod
+    def of(cls, session: Session, encoder: str, say: Say) -> "Vectors":
+        """Return the vectors of every picture that is there; what has none yet is embedded."""
+        positions = session.images.askable
+        store = EmbeddingStore(session.path / EMBEDDINGS)
+
+        def tell(done: int, total: int) -> None:
+            say({"event": "embedding", "done": done, "total": total})
+
+        files = files_of(session, positions.tolist())
+        found = embed(files, make_encoder(encoder), store, tell)
+        for one in found.skipped:
+            say({"event": "skipped", "name": one.name, "reason": one.reason})
+        kept = positions if found.kept is None else positions[found.kept]
+        return cls(found, kept)
+
+
+class Pupil:
+    """A model that follows the answers of one orientation.
+
+    Parameters
+    ----------
+    session : Session
+        Open for reading.
+    orientation : Orientation
+    vectors : Vectors
+    say : callable
+        Takes the messages for the parent.
+    """
+
+    def __init__(
+        self, session: Session, orientation: Orientation, vectors: Vectors, say: Say
+    ) -> None:
+        self._session, self._vectors, self._say = session, vectors, say
+        self._row = np.full(len(session.images), -1, dtype=np.intp)
+        self._row[vectors.positions] = np.arange(len(vectors.positions))
+        self._begin(orientation)
+
+    def _begin(self, orientation: Orientation) -> None:
+        self._orientation = orientation
+        self._told: dict[int, int] = {}  # number in the log -> number in the model's graph
+        k = orientation.n_clusters
+        self._model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
+        self._model.start(self._vectors.embeddings)
+
+    def study(self, orientation: Orientation) -> None:
+        """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
+        if orientation != self._orientation:
+            self._begin(orientation)
+        is_new = self._catch_up()
+        self._ask()
+        if is_new:
+            self._say({"event": "training", "orientation": orientation.name})
+            self._model.train()
+        self._keep()
+        self._ask()
+
+    # -- answers in -----------------------------------------------------------
+
+    def _catch_up(self) -> bool:
+        """Bring the model's graph to what stands in the log; return whether that changed it."""
+        graph = self._session.graph(self._orientation.name)
+        standing = graph.answers
+        gone = [number for number in self._told if number not in standing]
+        for number in gone:
+            self._model.constraints_.retract(self._told.pop(number))
+        fresh = [number for number in standing if number not in self._told]
+        n_told = 0
+        for number in fresh:
+            answer = self._placed(standing[number])
+            if answer is not None:
+                self._model.tell([answer.question], [answer])
+                self._told[number] = max(self._model.constraints_.answers)
+                n_told += 1
+        return bool(gone or n_told)
+
+    def _placed(self, answer: Answer) -> Answer | None:
+        """Return an answer about rows; None if one of its pictures has no vector."""
+        rows = [int(self._row[i]) for i in answer.question.images]
+        if min(rows) < 0:
+            return None
+        images = sorted(rows) if answer.question.kind == "pair" else rows
+        return replace(answer, question=replace(answer.question, images=tuple(images)))
+
+    # -- questions out --------------------------------------------------------
+
+    def _ask(self) -> None:
+        try:
+            questions = self._model.ask(_N_AHEAD)
+        except PoolExhaustedError:
+            questions = []
+        name = self._orientation.name
+        asked = [from_question(self._worded(question)) for question in questions]
+        self._say({"event": "questions", "orientation": name, "questions": asked})
+
+    def _worded(self, question: Question) -> Question:
+        """Return a question about positions in the session."""
+        positions = [int(self._vectors.positions[row]) for row in question.images]
+        if question.kind == "pair":
+            return Question.pair(*positions)
+        if question.kind == "label":
+            return Question.label(*positions)
+        return replace(question, images=tuple(positions))
+
+    # -- results out ----------------------------------------------------------
+
+    def _keep(self) -> None:
+        session, name, model = self._session, self._orientation.name, self._model
+        before = load_results(session, name)
+        old = None if before is None else before.labels[self._vectors.positions]
+        answered = np.isin(np.arange(len(self._row)), self._named())[self._vectors.positions]
+        n_columns = model.probabilities_.shape[1]
+        columns = stable_columns(old, model.labels_, n_columns, weight=1 + 50 * answered)
+        keys = self._group_keys(n_columns)
+        found = np.zeros((len(self._row), n_columns), dtype=np.float32)
+        found[self._vectors.positions] = model.probabilities_[:, columns]
+        n_answers = len(self._told)
+        results = save_results(session, name, found, keys=keys, n_answers=n_answers)
+        rows = model.transform(self._vectors.embeddings)
+        save_map(session, name, self._vectors.positions, flatten(rows))
+        self._say(
+            {
+                "event": "trained",
+                "orientation": name,
+                "n_answers": n_answers,
+                "n_moved": int(results.moved.sum()),
+                "n_violations": int(model.violations_),
+            }
+        )
+
+    def _named(self) -> list[int]:
+        """Return the images that answers name."""
+        graph = self._session.graph(self._orientation.name)
+        return [i for answer in graph.answers.values() for i in answer.question.images]
+
+    def _group_keys(self, n: int) -> tuple[str, ...]:
+        """Return the key of each column: the groups that were made, in order, then new ones."""
+        made = [group.key for group in self._session.groups(self._orientation.name).all()]
+        return (*made[:n], *(f"g{number + 1}" for number in range(len(made), n)))

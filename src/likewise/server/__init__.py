@@ -1,0 +1,1 @@
+"""The page and its JSON API; no torch in this process."""

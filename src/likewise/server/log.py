@@ -1,0 +1,59 @@
+"""Routes for what was said before: the log, taking back, undo."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from likewise.desk.desk import Desk
+from likewise.server.shapes import AnswersOut, EntryOut, UndoIn, UndoOut, Words
+from likewise.server.views import Views
+from likewise.session.answers import TAKE_BACK
+
+Some = Annotated[int, Query(ge=1, le=500)]
+From = Annotated[int, Query(ge=0, le=2**53)]
+Id = Annotated[int, Path(ge=0, le=2**53)]
+
+
+def log(desk: Desk) -> APIRouter:
+    """Return the routes."""
+    router, views = APIRouter(prefix="/api"), Views(desk)
+
+    @router.get("/answers")
+    def list_answers(
+        orientation: Words = "", search: Words = "", limit: Some = 50, offset: From = 0
+    ) -> AnswersOut:
+        """Return the log, the newest first, as far as it holds the words searched for."""
+        sorting = desk.sorting(orientation)
+        aside = desk.session.graph(sorting.name).set_aside
+        found = [
+            views.entry(entry, stands=stands, aside=entry.id in aside)
+            for entry, stands in reversed(desk.session.entries(sorting.name))
+            if entry.kind != TAKE_BACK
+        ]
+        fitting = [entry for entry in found if _fits(entry, search)]
+        return AnswersOut(n=len(fitting), answers=fitting[offset : offset + limit])
+
+    @router.delete("/answers/{number}")
+    def take_back(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:
+        """Take back any answer, or any change of a group."""
+        return views.entry(desk.take_back(orientation, number, who), stands=False)
+
+    @router.post("/undo")
+    def undo(given: UndoIn | None = None) -> UndoOut:
+        """Take back the newest answer; again and again, also after a restart."""
+        given = given or UndoIn()
+        sorting = desk.sorting(given.orientation)
+        entry = desk.undo(sorting.name, given.who)
+        if entry is None:
+            return UndoOut(entry=None, question=None)
+        question = None
+        if entry.is_answer:
+            question = views.question(desk.session.as_answer(entry).question, sorting)
+        return UndoOut(entry=views.entry(entry, stands=False), question=question)
+
+    return router
+
+
+def _fits(entry: EntryOut, words: str) -> bool:
+    text = " ".join([entry.says, entry.who, entry.at, str(entry.id), *entry.names]).lower()
+    return all(word in text for word in words.lower().split())

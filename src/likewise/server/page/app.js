@@ -1,0 +1,192 @@
+// The page: views, keys, and what is always visible.
+
+import { api, state } from "/page/api.js";
+import { makeAsking } from "/page/asking.js";
+import { $, h, isTyping, some } from "/page/elements.js";
+import { makeGalleries } from "/page/galleries.js";
+import { makeLog } from "/page/log.js";
+import { makeMap } from "/page/map.js";
+import { setOnMap } from "/page/zoom.js";
+
+const VIEWS = ["ask", "groups", "map", "answers"];
+const EXPORTS = { csv: "Table (CSV)", html: "Gallery page (HTML)", answers: "My answers (JSON Lines)", labelstudio: "Label Studio (JSON)", fiftyone: "FiftyOne (labels.json)" };
+const WORDS = { same: "same", different: "different", cannot_tell: "can't tell", bad_image: "bad", placed: "placed", none: "none", new: "new" };
+
+let release = null;
+let view = "ask";
+
+function complain(text) {
+  $("trouble").textContent = text;
+  $("trouble").hidden = !text;
+}
+function say(text) {
+  $("news").textContent = text;
+}
+const changed = (conflict) => {
+  if (conflict) parts.asking.settle(conflict);
+  showStatus();
+};
+const parts = { asking: makeAsking({ complain, changed }) };
+parts.groups = makeGalleries({ complain, changed, say });
+parts.map = makeMap({ complain });
+parts.answers = makeLog({ complain, changed: () => { changed(); parts.asking.refill(); } });
+
+function open(name, ...about) {
+  view = name;
+  for (const one of VIEWS) {
+    $(`view-${one}`).hidden = one !== name;
+    $(`tab-${one}`).setAttribute("aria-selected", String(one === name));
+    $(`tab-${one}`).tabIndex = one === name ? 0 : -1;
+  }
+  if (name === "ask") parts.asking.refill();
+  else parts[name].refresh(...about);
+}
+setOnMap((id) => open("map", id));
+
+async function showStatus() {
+  let status;
+  try {
+    status = await api.status();
+  } catch (error) {
+    complain(error.message);
+    return;
+  }
+  if (release !== null && release !== status.release) complain("The program was upgraded; reload this page.");
+  release = status.release;
+  const counts = Object.entries(status.tally).filter(([, n]) => n);
+  $("tally").replaceChildren(h("b", {}, some(status.n_answers, "answer")), counts.length ? ": " + counts.map(([word, n]) => `${n} ${WORDS[word]}`).join(", ") : "", ` · ${some(status.n_images, "picture")}`);
+  $("agreement").replaceChildren(...agreement(status));
+  if (status.conflicts.length) parts.asking.settle(status.conflicts[0]);
+  if (status.trouble) say(`Training paused: ${status.trouble}. Answers are kept.`);
+}
+
+function agreement({ agreement: found, n_answers }) {
+  if (!found) return [n_answers ? "" : "Answer a few questions; groups follow by themselves."];
+  const said = [];
+  if (found.agreement !== null && found.n_checked >= 3) {
+    const spread = Math.round(((found.high - found.low) / 2) * 100);
+    said.push("agrees with you ", h("b", { title: `of the last ${found.n_checked} answers, before it learned from them` }, `${Math.round(found.agreement * 100)} % ± ${spread}`));
+  }
+  const n = Math.round(found.expected_changes);
+  said.push(said.length ? " · " : "", n > 0 ? `more answers may still move about ${some(n, "picture")}` : "more answers would change little");
+  return said;
+}
+
+async function showOrientations() {
+  const known = await api.orientations();
+  if (!known.some((one) => one.name === state.orientation)) state.orientation = (await api.status()).orientation;
+  $("orientation").replaceChildren(...known.map((one) => h("option", { value: one.name, selected: one.name === state.orientation }, one.name)));
+  $("export-links").replaceChildren(
+    ...Object.entries(EXPORTS).map(([to, text]) => h("a", { href: api.exportAddress(to), download: "" , "data-to": to }, text)),
+    h("p", {}, "Folders of pictures: ", h("code", {}, "likewise export SESSION --to folders -o sorted/")));
+  document.title = `${state.orientation} · likewise`;
+}
+
+async function switchTo(name) {
+  state.orientation = name;
+  for (const part of Object.values(parts)) part.reset?.();
+  await showOrientations();
+  await showStatus();
+  open(view);
+}
+
+function askOrientation() {
+  const dialog = $("dialog-orientation");
+  const name = h("input", { required: true, maxlength: 200, placeholder: "mood, season, in or out of doors…" });
+  const n = h("input", { type: "number", min: 2, max: 1000, placeholder: "as many as there are" });
+  const form = h("form", { class: "plain", method: "dialog" }, h("h2", {}, "Sort the same pictures in another way"),
+    h("label", {}, "By what, in your words?", name), h("label", {}, "How many groups, if you know?", n),
+    h("div", { class: "row" }, h("button", { type: "submit" }, "Begin"), h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      await api.addOrientation(name.value.trim(), n.value ? Number(n.value) : null);
+      dialog.close();
+      await switchTo(name.value.trim());
+    } catch (error) {
+      complain(error.message);
+      dialog.close();
+    }
+  });
+  dialog.replaceChildren(form);
+  dialog.showModal();
+}
+
+function help() {
+  const keys = [["S  ←", "same"], ["D  →", "different"], ["Space", "can't tell"], ["X", "bad picture"], ["1 … 9", "that group"], ["0", "none of these groups"], ["U  Ctrl+Z", "undo, as often as you like"], ["Z", "look closer"], ["A G M L", "ask, groups, map, list of answers"], ["?", "this help"]];
+  const who = h("input", { value: state.who, maxlength: 100, placeholder: "nobody in particular" });
+  who.addEventListener("change", () => {
+    state.who = who.value.trim();
+    localStorage.setItem("likewise-who", state.who);
+  });
+  const dialog = $("dialog-help");
+  dialog.replaceChildren(h("h2", {}, "Keys"), h("dl", { class: "keys" }, keys.flatMap(([key, text]) => [h("dt", {}, key.split("  ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)])),
+    h("p", { class: "quiet" }, "Pictures and answers stay on this machine. Every answer is on disk before the next question shows."),
+    h("label", { class: "row" }, "Your name, noted with answers", who), h("p", {}, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
+  dialog.showModal();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
+  const pressed = event.key.toLowerCase();
+  const isUndo = pressed === "z" && (event.ctrlKey || event.metaKey);
+  if (isUndo) {
+    event.preventDefault();
+    parts.asking.undo().then(() => view !== "ask" && open(view));
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const places = { a: "ask", g: "groups", m: "map", l: "answers" };
+  if (pressed === "?") return void help();
+  if (places[pressed]) return void open(places[pressed]);
+  const onButton = event.target.closest?.("button, a, summary, canvas") && (pressed === " " || pressed === "enter");
+  const inTabs = event.target.closest?.("[role=tablist]");
+  if (inTabs && (pressed === "arrowleft" || pressed === "arrowright")) {
+    const next = VIEWS[(VIEWS.indexOf(view) + (pressed === "arrowright" ? 1 : 3)) % 4];
+    open(next);
+    $(`tab-${next}`).focus();
+    return;
+  }
+  if (view === "ask" && !onButton && parts.asking.key(event) !== false) event.preventDefault();
+});
+
+function listen() {
+  const news = new EventSource("/api/events");
+  const mine = (event) => {
+    const about = JSON.parse(event.data);
+    return !about.orientation || about.orientation === state.orientation ? about : null;
+  };
+  let wasLost = false;
+  news.onerror = () => {
+    wasLost = true;
+    complain("The connection is lost; answers that were acknowledged are kept. Trying again…");
+  };
+  news.onopen = () => {
+    if (wasLost) {
+      complain("");
+      switchTo(state.orientation).catch((error) => complain(error.message));
+    }
+    wasLost = false;
+  };
+  news.addEventListener("answers", (event) => mine(event) && showStatus());
+  news.addEventListener("training", (event) => mine(event) && say("learning…"));
+  news.addEventListener("embedding", (event) => say(`reading pictures: ${JSON.parse(event.data).done} of ${JSON.parse(event.data).total}`));
+  news.addEventListener("died", () => say("Training stopped and is being started again; answers are kept."));
+  news.addEventListener("trained", (event) => {
+    const about = mine(event);
+    if (!about) return;
+    say(about.n_answers ? `groups updated, ${some(about.n_moved, "picture")} moved` : "first groups are there");
+    showStatus();
+    if (view === "groups" && !parts.groups.isBusy()) parts.groups.refresh();
+    if (view === "map") parts.map.refresh();
+  });
+  news.addEventListener("orientations", () => showOrientations());
+}
+
+history.replaceState(null, "", "/"); // the token has become a cookie
+for (const one of VIEWS) $(`tab-${one}`).addEventListener("click", () => open(one));
+$("orientation").addEventListener("change", (event) => { switchTo(event.target.value); event.target.blur(); });
+$("add-orientation").addEventListener("click", askOrientation);
+$("help").addEventListener("click", help);
+document.addEventListener("click", (event) => event.target.closest("#export") || ($("export").open = false));
+showOrientations().then(showStatus).then(() => open("ask")).then(listen, (error) => complain(error.message));

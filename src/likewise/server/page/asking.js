@@ -1,0 +1,206 @@
+// Asking: one question at a time; an answer is on disk before the next one is shown.
+
+import { api, state } from "/page/api.js";
+import { $, h, large, picture, small, some } from "/page/elements.js";
+import { zoom } from "/page/zoom.js";
+
+const view = $("view-ask");
+const PAIR = [
+  ["same", "Same", "S"],
+  ["different", "Different", "D"],
+  ["cannot_tell", "Can't tell", "Space"],
+  ["bad_image", "Bad picture", "X"],
+];
+const CHOICE = [
+  ["none", "None of these", "0"],
+  ["cannot_tell", "Can't tell", "Space"],
+  ["bad_image", "Bad picture", "X"],
+];
+const kept = new Set(); // contradictions the person leaves as they are
+
+export function makeAsking({ complain, changed }) {
+  let line = [];
+  let shownAt = 0;
+  let busy = false;
+  let turn = Promise.resolve(); // undo pressed twice is undo twice; it waits for its turn
+  let note = "";
+  let conflict = null;
+
+  const question = () => line[0];
+
+  async function refill() {
+    try {
+      line = (await api.questions(4)).questions;
+      complain("");
+    } catch (error) {
+      complain(error.message);
+    }
+    show();
+  }
+
+  function answer(word) {
+    if (busy || !question()) return turn; // nobody answers what is not shown yet
+    busy = true;
+    turn = turn.then(() => answerNow(word));
+    return turn;
+  }
+
+  async function answerNow(word) {
+    mark(word);
+    const asked = question();
+    try {
+      const reply = await api.answer(asked, word, (performance.now() - shownAt) / 1000);
+      line = reply.questions;
+      note = noteOf(reply);
+      conflict = reply.conflict ?? conflict;
+      complain("");
+      show();
+      changed();
+    } catch (error) {
+      complain(error.message);
+      show();
+    } finally {
+      busy = false;
+    }
+  }
+
+  function undo() {
+    busy = true;
+    turn = turn.then(undoNow);
+    return turn;
+  }
+
+  async function undoNow() {
+    try {
+      const taken = await api.undo();
+      note = taken.entry ? `Taken back: ${taken.entry.says}.` : "There is nothing to take back.";
+      if (taken.question) line = [taken.question, ...line.filter((one) => !isSame(one, taken.question))];
+      conflict = null;
+      show();
+      changed();
+    } catch (error) {
+      complain(error.message);
+    } finally {
+      busy = false;
+    }
+  }
+
+  async function takeBack(id) {
+    try {
+      await api.takeBack(id);
+      conflict = null;
+      note = "Taken back.";
+      changed();
+      await refill();
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
+  function show() {
+    shownAt = performance.now();
+    view.replaceChildren(...parts());
+    view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
+    for (const one of line.slice(1, 3)) one.images.forEach((id) => (new Image().src = (one.kind === "pair" ? large : small)(id)));
+  }
+
+  function parts() {
+    const top = conflict && !kept.has(conflict.answer.id) ? [settle()] : [];
+    if (!question()) return [...top, finished()];
+    return [...top, question().kind === "pair" ? title("Same", "?") : title("Which", "?"), body(), h("p", { class: "settled" }, note), buttons()];
+  }
+
+  const title = (before, after) => h("h1", {}, `${before} `, h("b", {}, state.orientation), after);
+
+  function body() {
+    const { kind, images, names, shown } = question();
+    if (kind === "pair") {
+      const order = ((images[0] * 7 + images[1] * 13) >> 1) % 2 ? [0, 1] : [1, 0]; // no side is favoured
+      const both = order.map((i) => ({ id: images[i], name: names[i] }));
+      return h("div", { class: "pictures pair" }, both.map((one, place) => bigPicture(one, both, place)));
+    }
+    const one = { id: images[0], name: names[0] };
+    const groups = shown.map((group, place) => choice(group, place, names));
+    return h("div", { class: "pictures choice" }, bigPicture(one, [one], 0), h("div", { class: "choices" }, groups));
+  }
+
+  const bigPicture = (one, all, place) =>
+    h("button", { class: "picture", type: "button", "aria-label": `Look closer at ${one.name}`, onclick: () => zoom(all, place) },
+      picture(one.id, one.name, large));
+
+  const choice = (group, place, names) =>
+    h("button", { type: "button", group: group.colour, "data-answer": group.key, onclick: () => answer(group.key) },
+      h("kbd", {}, String(place + 1)), h("span", {}, group.name),
+      h("span", { class: "faces" }, picture(group.image, names[place + 1]), group.also.slice(0, 2).map((id) => picture(id, `also ${group.name}`))));
+
+  function buttons() {
+    const words = question().kind === "pair" ? PAIR : CHOICE;
+    const row = words.map(([word, text, key], place) =>
+      h("button", { type: "button", class: place > 1 || words === CHOICE ? "quiet" : "", "data-answer": word, onclick: () => answer(word) }, text, h("kbd", {}, key)));
+    row.push(h("button", { type: "button", class: "quiet", id: "undo", onclick: undo }, "Undo", h("kbd", {}, "U")));
+    return h("div", { class: "answers" }, row);
+  }
+
+  const finished = () =>
+    h("div", { class: "done" }, h("h1", {}, "Nothing is left to ask."),
+      h("p", {}, "Your answers settle every picture by ", h("b", {}, state.orientation), ". See the groups, or export them."),
+      h("div", { class: "answers" }, h("button", { type: "button", id: "undo", onclick: undo }, "Undo", h("kbd", {}, "U"))));
+
+  function settle() {
+    const entries = [conflict.answer, ...conflict.against];
+    const item = (entry) =>
+      h("li", {}, h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i]))),
+        h("b", {}, entry.says), entry === conflict.answer ? h("span", { class: "badge" }, "just now, set aside") : null,
+        h("button", { type: "button", onclick: () => takeBack(entry.id) }, "Take this back"));
+    const keep = () => {
+      kept.add(conflict.answer.id);
+      show();
+    };
+    return h("section", { class: "settle", "aria-label": "Answers that contradict each other" },
+      h("h2", {}, "These answers cannot all be right"),
+      h("p", {}, "Which one was a slip? All are kept until you decide; the newest does not count meanwhile."),
+      h("ul", {}, entries.map(item)),
+      h("button", { type: "button", class: "keep", onclick: keep }, "Leave it as it is"));
+  }
+
+  function mark(word) {
+    view.querySelector(`[data-answer="${CSS.escape(word)}"]`)?.classList.add("given");
+  }
+
+  function key(event) {
+    const pressed = event.key.toLowerCase();
+    if (pressed === "u") return undo();
+    if (!question()) return null;
+    const isPair = question().kind === "pair";
+    const words = { s: "same", arrowleft: "same", d: "different", arrowright: "different" };
+    if (pressed === " ") return answer("cannot_tell");
+    if (pressed === "x") return answer("bad_image");
+    if (pressed === "z") return view.querySelector(".picture").click();
+    if (isPair) return words[pressed] ? answer(words[pressed]) : false;
+    if (pressed === "0" || pressed === "n") return answer("none");
+    const group = question().groups[Number(pressed) - 1];
+    return group ? answer(group) : false;
+  }
+
+  return {
+    refill,
+    key,
+    undo,
+    settle: (one) => {
+      if (conflict?.answer.id === one?.answer.id) return;
+      conflict = one;
+      show();
+    },
+    reset: () => {
+      [line, note, conflict] = [[], "", null];
+    },
+  };
+}
+
+function noteOf(reply) {
+  if (!reply.taken) return "That contradicts earlier answers; please settle it above.";
+  const more = reply.n_settled - 1;
+  return more > 0 ? `This also settled ${some(more, "pair")}.` : "";
+}
+
+const isSame = (a, b) => a.kind === b.kind && a.images.join() === b.images.join();

@@ -1,0 +1,106 @@
+"""Routes for what was found: groups and the map."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from likewise.constraints.relation import Indexes
+from likewise.desk.desk import Desk
+from likewise.desk.flat import SCALE, load_map
+from likewise.desk.gallery import Gallery
+from likewise.server.shapes import GroupIn, GroupOut, GroupsOut, MapOut, PictureOut, Words
+
+Limit = Annotated[int, Query(ge=0, le=500)]
+From = Annotated[int, Query(ge=0, le=2**31)]
+
+
+def seeing(desk: Desk) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(prefix="/api")
+
+    @router.get("/groups")
+    def groups(orientation: Words = "", limit: Limit = 60) -> GroupsOut:
+        """Return the groups with their surest pictures, and the unsure ones."""
+        sorting = desk.sorting(orientation)
+        if sorting.results is None:
+            return GroupsOut(
+                orientation=sorting.name, version=0, groups=[], n_unsure=0, unsure=[], bad=[]
+            )
+        gallery = sorting.gallery()
+        return GroupsOut(
+            orientation=sorting.name,
+            version=sorting.version,
+            groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
+            n_unsure=len(gallery.unsure),
+            unsure=_pictures(gallery, gallery.unsure[:limit]),
+            bad=_pictures(gallery, gallery.bad[:limit]),
+        )
+
+    @router.get("/groups/{key}")
+    def group(
+        key: Words,
+        orientation: Words = "",
+        offset: From = 0,
+        limit: Limit = 60,
+    ) -> GroupOut:
+        """Return more pictures of one group."""
+        return _group(desk.sorting(orientation).gallery(), key, offset, limit)
+
+    @router.patch("/groups/{key}")
+    def change_group(key: Words, given: GroupIn) -> GroupOut:
+        """Rename, colour or merge a group; each is an entry in the log."""
+        sorting = desk.sorting(given.orientation)
+        changed = sorting.change_group(
+            key,
+            name=given.name,
+            colour=given.colour,
+            merge_into=given.merge_into,
+            who=given.who,
+        )
+        desk.publish({"event": "answers", "orientation": sorting.name})
+        return GroupOut(
+            key=changed.key,
+            name=changed.name,
+            colour=changed.colour,
+            n_images=0,
+            n_moved=0,
+            images=[],
+        )
+
+    @router.get("/map")
+    def flat_map(orientation: Words = "") -> MapOut:
+        """Return every image as a point in the plane."""
+        sorting = desk.sorting(orientation)
+        positions, places = load_map(desk.session, sorting.name)
+        if sorting.results is None:
+            return MapOut(scale=SCALE, ids=[], x=[], y=[], group=[], groups=[])
+        gallery = sorting.gallery()
+        return MapOut(
+            scale=SCALE,
+            ids=positions.tolist(),
+            x=places[:, 0].tolist(),
+            y=places[:, 1].tolist(),
+            group=gallery.group_of[positions].tolist(),
+            groups=[one.key for one in gallery.groups],
+        )
+
+    return router
+
+
+def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupOut:
+    members = gallery.of(key)
+    about = next(one for one in gallery.groups if one.key == key)
+    return GroupOut(
+        key=key,
+        name=about.name,
+        colour=about.colour,
+        n_images=len(members),
+        n_moved=int(np.count_nonzero(gallery.moved[members])),
+        images=_pictures(gallery, members[offset : offset + limit]),
+    )
+
+
+def _pictures(gallery: Gallery, positions: Indexes) -> list[PictureOut]:
+    return [PictureOut(**asdict(one)) for one in gallery.show(positions)]

@@ -1,0 +1,61 @@
+"""Run the application on a socket that was bound before the long work began."""
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from likewise.errors import LikewiseError
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a bound socket; port 0 takes any that is free.
+
+    Raises
+    ------
+    LikewiseError
+        If the port is in use or the address is not ours.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise LikewiseError(
+            f"{host}:{port} cannot be used ({error}); another program may have it: leave --port "
+            "out to take a free one, or choose another."
+        ) from error
+    return bound
+
+
+def serve(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until Ctrl+C; `ready` is called once requests are answered."""
+    make_server(app, ready).run(sockets=[bound])
+
+
+def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
+    """Return a server that says when it is ready; set its `should_exit` to end it."""
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
+    return _Server(config, ready, app.state.close)
+
+
+class _Server(uvicorn.Server):
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], close: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._ready, self._close = ready, close
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._close()  # streams of news would never end by themselves
+        await super().shutdown(sockets)

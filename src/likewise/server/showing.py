@@ -1,0 +1,57 @@
+"""Routes for what is always visible, the pictures, and the ways to sort them."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+
+from likewise.desk.desk import Desk
+from likewise.server.shapes import OrientationIn, OrientationOut, StatusOut, Words
+from likewise.server.views import Views
+
+Id = Annotated[int, Path(ge=0, le=2**31)]
+_WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
+
+
+def showing(desk: Desk) -> APIRouter:
+    """Return the routes."""
+    router, views = APIRouter(prefix="/api"), Views(desk)
+
+    @router.get("/status")
+    def status(orientation: Words = "") -> StatusOut:
+        """Return counts, agreement, contradictions, and what the trainer does."""
+        return views.status(desk.sorting(orientation))
+
+    @router.get("/images/{number}", responses=_WEBP, response_class=Response)
+    def image(number: Id) -> Response:
+        """Return a picture, made anew: large enough to judge it, without metadata."""
+        return _webp(desk.album.picture(number))
+
+    @router.get("/images/{number}/thumbnail", responses=_WEBP, response_class=Response)
+    def thumbnail(number: Id) -> Response:
+        """Return a small copy of a picture, without metadata."""
+        return _webp(desk.album.thumbnail(number))
+
+    @router.get("/orientations")
+    def orientations() -> list[OrientationOut]:
+        """Return the ways these pictures are sorted."""
+        return [
+            OrientationOut(
+                name=one.name,
+                n_clusters=one.n_clusters,
+                n_answers=desk.session.graph(one.name).n_answers,
+            )
+            for one in desk.session.orientations
+        ]
+
+    @router.post("/orientations", status_code=201)
+    def add_orientation(given: OrientationIn) -> OrientationOut:
+        """Begin another way to sort the same pictures; vectors are shared."""
+        made = desk.add_orientation(given.name, given.n_clusters)
+        return OrientationOut(name=made.name, n_clusters=made.n_clusters, n_answers=0)
+
+    return router
+
+
+def _webp(content: bytes) -> Response:
+    headers = {"Cache-Control": "private, max-age=3600"}
+    return Response(content, media_type="image/webp", headers=headers)

@@ -1,0 +1,126 @@
+"""From the desk's words to the JSON of the page."""
+
+from dataclasses import asdict
+
+from likewise import __version__
+from likewise.constraints.question import RESERVED, Question
+from likewise.desk.conflicts import Conflict
+from likewise.desk.desk import Desk
+from likewise.desk.sorting import Sorting
+from likewise.server.shapes import (
+    AgreementOut,
+    ConflictOut,
+    EntryOut,
+    QuestionOut,
+    ShownGroup,
+    StatusOut,
+)
+from likewise.session.answers import Entry
+from likewise.session.groups import Groups
+from likewise.session.session import Session
+
+_GREY = "#777777"
+_N_ALSO = 3
+_SAYS = {
+    "same": "same",
+    "different": "different",
+    "cannot_tell": "can't tell",
+    "bad_image": "bad picture",
+    "none": "none of these",
+    "new": "another group",
+}
+
+
+class Views:
+    """Makes the JSON for one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._session: Session = desk.session
+
+    def question(self, question: Question, sorting: Sorting) -> QuestionOut:
+        """Return a question with all that is shown beside it."""
+        groups = self._session.groups(sorting.name)
+        shown = [
+            ShownGroup(
+                key=key,
+                name=groups.name(key) if key in groups else "like this",
+                colour=groups[key].colour if key in groups else _GREY,
+                image=face,
+                also=self._also(face, sorting, question.images),
+            )
+            for key, face in zip(question.groups, question.images[1:], strict=False)
+        ]
+        return QuestionOut(
+            kind=question.kind,
+            images=list(question.images),
+            groups=list(question.groups),
+            names=[self._session.images.names[i] for i in question.images],
+            shown=shown,
+        )
+
+    def questions(self, sorting: Sorting, n: int, holder: str) -> list[QuestionOut]:
+        """Return the next questions of one person."""
+        return [self.question(one, sorting) for one in sorting.questions(n, holder)]
+
+    def _also(self, face: int, sorting: Sorting, besides: tuple[int, ...]) -> list[int]:
+        """Return other pictures that answers tie to the one that stands for a group."""
+        tied = sorting.tied_to(face)
+        return [i for i in tied if i not in besides][:_N_ALSO]
+
+    def entry(self, entry: Entry, *, stands: bool = True, aside: bool = False) -> EntryOut:
+        """Return a line of the log."""
+        positions, names = self._session.images.positions, self._session.images.names
+        images = [positions[content] for content in entry.images if content in positions]
+        name = next(o.name for o in self._session.orientations if o.id == entry.orientation)
+        return EntryOut(
+            id=entry.id,
+            kind=entry.kind,
+            images=images,
+            names=[names[i] for i in images],
+            answer=entry.answer,
+            says=_says(entry, self._session.groups(name)),
+            who=entry.who,
+            at=entry.at,
+            seconds=entry.seconds,
+            stands=stands,
+            aside=aside,
+        )
+
+    def conflict(self, conflict: Conflict) -> ConflictOut:
+        """Return a contradiction."""
+        return ConflictOut(
+            answer=self.entry(conflict.entry, aside=True),
+            against=[self.entry(entry) for entry in conflict.against],
+            images=list(conflict.images),
+        )
+
+    def status(self, sorting: Sorting) -> StatusOut:
+        """Return all that is always visible."""
+        advice, tally = sorting.advice(), sorting.tally()
+        results = sorting.results
+        return StatusOut(
+            release=__version__,
+            orientation=sorting.name,
+            n_images=int(self._session.images.present.sum()),
+            n_answers=sum(tally.values()),
+            tally=tally,
+            agreement=None if advice is None else AgreementOut(**asdict(advice)),
+            n_violations=sorting.n_violations,
+            conflicts=[self.conflict(one) for one in sorting.conflicts()],
+            version=sorting.version,
+            n_trained=0 if results is None else results.n_answers,
+            trainer=dict(self._desk.state),
+            trouble=self._desk.trouble,
+        )
+
+
+def _says(entry: Entry, groups: Groups) -> str:
+    """Return in words what was said."""
+    if entry.kind in ("rename", "colour"):
+        return f"{entry.group} is called {entry.answer}"
+    if entry.kind == "merge":
+        return f"{groups.name(entry.group or '')} and {groups.name(entry.groups[0])} are one"
+    if entry.answer in RESERVED:
+        return _SAYS[entry.answer]
+    return groups.name(entry.answer)

@@ -1,0 +1,37 @@
+import numpy as np
+
+from likewise.desk.columns import stable_columns
+from likewise.desk.flat import SCALE, flatten
+from likewise.seeds import stream
+
+
+def test_groups_keep_their_place_however_the_model_numbers_them() -> None:
+    rng = stream(0, "places")
+    before = rng.integers(0, 5, 200)
+    shuffle = rng.permutation(5)
+    columns = stable_columns(before, shuffle[before], 5)
+    np.testing.assert_array_equal(columns, shuffle)
+
+
+def test_pictures_that_people_spoke_of_decide_where_most_move() -> None:
+    before = np.array([0] * 10 + [1] * 10)
+    now = 1 - before
+    now[[0, 10]] = before[[0, 10]]  # the model swapped all but those that were answered
+    weight = np.ones(20)
+    assert stable_columns(before, now, 2, weight).tolist() == [1, 0]
+    weight[[0, 10]] = 50
+    assert stable_columns(before, now, 2, weight).tolist() == [0, 1]
+
+
+def test_a_new_group_gets_a_place_of_its_own() -> None:
+    before, now = np.array([0, 0, 1, 1, -1]), np.array([2, 2, 0, 0, 1])
+    assert stable_columns(before, now, 3).tolist() == [2, 0, 1]
+
+
+def test_the_map_keeps_far_things_apart_and_stays_on_its_sheet() -> None:
+    rows = stream(0, "rows").normal(0, 0.01, (100, 6)).astype(np.float32)
+    rows[:50, 3] += 1
+    places = flatten(rows)
+    assert places.min() >= 0
+    assert places.max() <= SCALE
+    assert abs(int(places[:50, 0].mean()) - int(places[50:, 0].mean())) > SCALE / 2

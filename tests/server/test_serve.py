@@ -1,0 +1,117 @@
+"""The server as a process: its port, its news, and what survives when it is killed."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from likewise.desk.desk import Desk
+from likewise.errors import LikewiseError
+from likewise.server.app import create_app
+from likewise.server.serve import bind, make_server
+from likewise.session import Session
+from tests.desk.folder import make_session, paint_folder
+from tests.server.conftest import AUTHORISED, TOKEN
+
+N_KILLS = 5
+SERVER = (
+    "import sys\n"
+    "from likewise.desk.desk import Desk\n"
+    "from likewise.server.app import create_app\n"
+    "from likewise.server.serve import bind, serve\n"
+    "from likewise.session import Session\n"
+    "with bind('127.0.0.1', 0) as bound, Desk(Session.open(sys.argv[1]), trains=False) as desk:\n"
+    "    ready = lambda: print(bound.getsockname()[1], flush=True)\n"
+    f"    serve(create_app(desk, {TOKEN!r}), bound, ready)\n"
+)
+
+
+def test_a_port_in_use_is_said_in_words() -> None:
+    with bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        with pytest.raises(LikewiseError, match=r"cannot be used .* leave --port"):
+            bind("127.0.0.1", taken.getsockname()[1])
+
+
+def test_news_comes_as_it_happens_and_ends_with_the_server(desk: Desk) -> None:
+    ready = threading.Event()
+    with bind("127.0.0.1", 0) as bound:
+        server = make_server(create_app(desk, TOKEN), ready.set)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        assert ready.wait(20)
+        address = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        with (
+            httpx.Client(base_url=address, headers=AUTHORISED, timeout=20) as client,
+            client.stream("GET", "/api/events") as stream,
+        ):
+            lines = stream.iter_lines()
+            assert next(lines) == "event: starting"
+            question = {"kind": "pair", "images": [0, 2]}
+            httpx.post(
+                f"{address}/api/answers",
+                json={"question": question, "answer": "same"},
+                headers=AUTHORISED,
+            ).raise_for_status()
+            told = [line for line in (next(lines) for _ in range(4)) if line.startswith("data")]
+            assert json.loads(told[-1][5:]) == {"event": "answers", "orientation": "colour"}
+            server.should_exit = True
+            assert "event: closing" in list(lines)
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def answer_until_it_dies(port: int, life: int, acknowledged: list[str]) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=AUTHORISED) as client:
+        for count in range(10**6):
+            who = f"{life}-{count}"
+            try:
+                (question,) = client.get("/api/questions", params={"who": who}).json()["questions"]
+                body = {"question": question, "answer": "cannot_tell", "who": who}
+                response = client.post("/api/answers", json=body)
+            except (httpx.HTTPError, ValueError):
+                return
+            assert response.status_code == 201
+            acknowledged.append(who)
+
+
+@pytest.mark.slow
+def test_no_acknowledged_answer_is_lost_or_doubled_when_the_server_is_killed(
+    tmp_path: Path,
+) -> None:
+    session = make_session(paint_folder(tmp_path / "photos", 80))
+    path = session.path
+    session.close()
+    moments, acknowledged = random.Random(0), list[str]()
+    for life in range(N_KILLS):
+        with subprocess.Popen(
+            [sys.executable, "-c", SERVER, str(path)], stdout=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stdout is not None
+            port = int(server.stdout.readline())
+            client = threading.Thread(target=answer_until_it_dies, args=(port, life, acknowledged))
+            client.start()
+            time.sleep(moments.uniform(0.2, 1.0))
+            os.kill(server.pid, signal.SIGKILL)
+            client.join(30)
+    with Session.open(path) as session:
+        found = Counter(entry.who for entry in session.answers("colour"))
+    assert len(acknowledged) >= N_KILLS
+    assert [who for who in acknowledged if found[who] != 1] == []
+    assert sum(found.values()) - len(acknowledged) <= N_KILLS  # at most one on its way each time
+
+
+def test_the_socket_is_ours_alone() -> None:
+    with bind("127.0.0.1", 0) as bound:
+        assert bound.getsockname()[0] == "127.0.0.1"
+        assert bound.family == socket.AF_INET
