@@ -161,3 +161,27 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
         assert resumed.constraints_.answers == whole.constraints_.answers
         assert resumed.constraints_.pseudo() == whole.constraints_.pseudo() != {}
         assert resumed._asker.n_asked == whole._asker.n_asked == 9
+
+
+@pytest.mark.parametrize("calls", [2, 3])  # after the warm-up, after the first round
+def test_a_stop_between_the_last_epoch_and_the_end_of_its_round_repeats_no_epoch(
+    calls: int, tmp_path: Path
+) -> None:
+    plan = ROUNDS.but(checkpoint_every=1)
+    told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 6}
+    whole = model(OCC, plan).fit(X, **told)
+    stopped, seen = model(OCC, plan), []
+    assign = stopped._assign
+
+    def stop() -> None:
+        seen.append(1)
+        if len(seen) == calls:
+            raise KeyboardInterrupt
+        assign()
+
+    stopped._assign = stop  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(X, checkpoint=tmp_path / "c", **told)
+    resumed = model(OCC, plan).fit(X, checkpoint=tmp_path / "c", **told)
+    assert resumed.history_ == whole.history_
+    np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)

@@ -121,9 +121,10 @@ def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
     np.testing.assert_allclose(seen[::2], 50 * (1 - np.arange(10) / 10))  # two spaces an epoch
 
 
-def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would() -> None:
+@pytest.mark.parametrize("seed", range(12))
+def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> None:
     """Embeddings of the last cycle are remembered for all images, n x d numbers, not n x n."""
-    rng = stream(0, "csd")
+    rng = stream(seed, "csd")
     old, a, b = rng.normal(size=(3, 30, 4)).astype(np.float32)
     a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
     asker = Asker(SimpleNamespace(strategy="csd"), ConstraintGraph(30), seed=0)

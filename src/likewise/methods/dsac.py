@@ -58,8 +58,8 @@ class DSAC(ContrastiveClusterer):
     pull : float
         Weight of the self-paced pull; 1 in the paper, where clusters are classes already.
     selection : {"full", "random", "difficult", "representative"}
-        Which images are labelled: per cluster one representative and else
-        difficult ones; any (the paper's DSAC-R); only one of the two kinds.
+        Which images are labelled: one representative a cluster, else difficult ones;
+        any (the paper's DSAC-R); only one of the two kinds.
     pseudo_labels : bool
         Spread the label of each cluster to the images nearest its centre.
     spread_first, spread_more : int
@@ -80,11 +80,8 @@ class DSAC(ContrastiveClusterer):
         L = \tfrac1{|U|} \sum_U w_i d_i + \lambda(\tfrac12 w_i^2 - w_i)
             + \tfrac1{|L|} \sum_L C_i \big(H(y_i, f(F_i)) + \gamma \|F_i - c'_{y_i}\|^2\big),
 
-    [DSAC]_ Eq. (1) to (6). Between rounds, seeded k-means gives centres and clusters
-    anew; pseudo-labels are made anew from the labels alone and never keep an image
-    from being asked about.
-
-    Fidelity: ``docs/fidelity.md``.
+    [DSAC]_ Eq. (1) to (6). Between rounds, seeded k-means gives centres and clusters anew;
+    pseudo-labels are made anew and never keep an image from being asked about.
     """
 
     network_: EmbeddingNetwork
