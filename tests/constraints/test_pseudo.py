@@ -78,6 +78,7 @@ def test_guesses_can_be_dropped_one_by_one_or_all() -> None:
     assert graph.relations([0, 3], pseudo=True)[0, 1] == DIFFERENT
     graph.add_pseudo(2, 1, UNKNOWN)
     assert graph.relations([0, 3], pseudo=True)[0, 1] == UNKNOWN
+    assert graph.relations([1, 2], pseudo=True)[0, 1] == UNKNOWN
     assert graph.relations([2, 3], pseudo=True)[0, 1] == DIFFERENT
     graph.clear_pseudo()
     assert graph.relations([2, 3], pseudo=True)[0, 1] == UNKNOWN

@@ -24,6 +24,7 @@ def test_writing_from_the_middle_drops_what_lay_there(tmp_path: Path) -> None:
     file = RowFile(tmp_path / "x.npy", 2, "float32")
     file.write(0, np.zeros((5, 2), "f4"))
     file.write(1, np.ones((2, 2), "f4"))
+    assert file.n_rows() == 3
     np.testing.assert_array_equal(np.load(file.path), [[0, 0], [1, 1], [1, 1]])
 
 

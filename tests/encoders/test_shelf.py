@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.encoders.row_file import RowFile
 from likewise.encoders.shelf import Shelf
 from likewise.errors import EncoderError, InvalidParameterError
 from tests.encoders.adder import WIDTH, row_of
@@ -90,6 +91,21 @@ def test_a_damaged_line_ends_what_counts(tmp_path: Path) -> None:
     assert [name in again for name in "abc"] == [True, False, False]
     again.add(["c", "b"], rows_of(3, 2))
     np.testing.assert_array_equal(Shelf(tmp_path, "e", FACETS).read(["b", "c"]), rows_of(2, 3))
+
+
+def test_a_hash_is_written_after_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise it could be taken for the hash of a row that a killed writer left behind."""
+    shelf = Shelf(tmp_path, "e", FACETS)
+    shelf.add(["a"], rows_of(1))
+    before = (tmp_path / "e.jsonl").read_bytes()
+
+    def killed(self: RowFile, start: int, rows: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RowFile, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        shelf.add(["b"], rows_of(2))
+    assert (tmp_path / "e.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize("gone", [["e.npy"], ["e.jsonl"], ["e.npy", "e.jsonl"]])

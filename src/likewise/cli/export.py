@@ -1,7 +1,7 @@
 """`likewise export`: the groups of a session as a table or as folders of pictures."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,27 +10,38 @@ from likewise.cli.options import AsJson, By, SessionPath
 from likewise.cli.output import print_json, say, some_words
 from likewise.errors import UnknownNameError
 
-FORMS = ("csv", "folders")
+if TYPE_CHECKING:
+    from likewise.session.export import Exported
+    from likewise.session.session import Session
+
+FORMS = ("csv", "folders", "html", "labelstudio", "fiftyone", "answers")
 
 
 def export(
     session: SessionPath,
     out: Annotated[Path, typer.Option("-o", "--out", help="The file or folder to make.")],
-    to: Annotated[str, typer.Option("--to", metavar="csv|folders", help="In which form.")] = "csv",
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="csv|folders|html|labelstudio|fiftyone|answers", help="In which form."
+        ),
+    ] = "csv",
     by: By = "",
     how: Annotated[
         str, typer.Option("--how", metavar="copy|symlink|hardlink", help="For folders.")
     ] = "copy",
     as_json: AsJson = False,
 ) -> None:
-    """Write the groups to a table, or sort pictures into folders.
+    """Write the groups to a file, or sort pictures into folders.
 
-    Every answer that stands is honoured. The originals are never moved.
+    html is a page to look at or mail; labelstudio and fiftyone are for these programs; answers
+    are your own, as JSON Lines. Every answer that stands is honoured; originals never move.
 
     \b
     Example:
         likewise export photos.likewise --by season --to csv -o season.csv
         likewise export photos.likewise --by season --to folders -o sorted/ --how symlink
+        likewise export photos.likewise --by season --to html -o season.html
     """
     if to not in FORMS:
         raise UnknownNameError("form of export", to, FORMS)
@@ -40,11 +51,27 @@ def export(
     with Session.open(session, write=False) as opened:
         if to == "csv":
             exported = export_csv(opened, out, by)
-        else:
+        elif to == "folders":
             exported = export_folders(opened, out, by, how=how)
+        else:
+            exported = _one_file(opened, out, by, to)
     note_list("Left out:", [f"{name} {reason}" for name, reason in exported.left_out])
     if as_json:
         left_out = [{"name": name, "reason": reason} for name, reason in exported.left_out]
         print_json({"out": str(out), "n_written": exported.n_written, "left_out": left_out})
     else:
-        say(f"{some_words(exported.n_written, 'picture')} written to {out}")
+        word = "answer" if to == "answers" else "picture"
+        say(f"{some_words(exported.n_written, word)} written to {out}")
+
+
+def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
+    from likewise.cli.output import check_free, replace_file
+    from likewise.desk.album import Album
+    from likewise.desk.exporting import export as content_of
+    from likewise.session.export import Exported
+
+    check_free(out)
+    name = session.orientation(by).name
+    replace_file(out, content_of(session, Album(session), name, to))
+    n_answers, n_images = session.graph(name).n_answers, int(session.images.present.sum())
+    return Exported(n_answers if to == "answers" else n_images, ())

@@ -29,7 +29,6 @@ class Asides:
         """Set an answer aside, or note a new proof against it."""
         self.drop(answer_id)
         self._proofs[answer_id] = proof
-        self._in_order = None
         for fact in proof:
             self._relying[fact.answer_id].add(answer_id)
 

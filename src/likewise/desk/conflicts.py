@@ -24,6 +24,15 @@ class Conflict:
     images: tuple[int, ...]
 
 
+def compared(entry: Entry) -> tuple[str, ...]:
+    """Return the pictures of an entry; of a choice the one that was chosen stands second."""
+    if entry.kind != "choice" or entry.group not in entry.groups:
+        return entry.images
+    image, *faces = entry.images
+    chosen = faces.pop(entry.groups.index(entry.group))
+    return image, chosen, *faces
+
+
 def conflicts(session: Session, orientation: str) -> list[Conflict]:
     """Return every contradiction that is still open, the newest first."""
     with session.lock:
@@ -39,7 +48,7 @@ def conflicts(session: Session, orientation: str) -> list[Conflict]:
             if number not in entries:
                 continue
             all_entries = (entries[number], *against)
-            hashes = dict.fromkeys(h for entry in all_entries for h in entry.images[:2])
+            hashes = dict.fromkeys(h for entry in all_entries for h in compared(entry)[:2])
             images = tuple(positions[h] for h in hashes if h in positions)
             found.append(Conflict(entries[number], against, images))
         return found

@@ -1,29 +1,21 @@
-"""One orientation at work: its questions in line, its answers, what the model made of them."""
+"""One orientation at work: its questions in line, and its answers."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from likewise.constraints.facts import Told
 from likewise.constraints.question import DIFFERENT, SAME, Answer, Question
-from likewise.desk.agreement import Agreement
 from likewise.desk.beginning import random_questions
-from likewise.desk.conflicts import Conflict, conflicts
-from likewise.desk.gallery import Gallery, make_gallery
-from likewise.desk.line import Prefer, QuestionLine
+from likewise.desk.conflicts import Conflict
+from likewise.desk.findings import Findings
+from likewise.desk.line import Check, Prefer, QuestionLine
 from likewise.desk.moving import moves
 from likewise.desk.openness import Subject, still_open, subject, subjects
-from likewise.errors import SessionError
-from likewise.methods.advice import Advice, advise
-from likewise.methods.seeds_of_groups import seeds_of
 from likewise.seeds import stream
 from likewise.session.answers import Entry
 from likewise.session.groups import Group
-from likewise.session.orientations import Orientation
-from likewise.session.results import Results, load_results
 from likewise.session.session import Session
 
 _RUN = 3  # equal answers in a row after which another kind is looked for
@@ -39,8 +31,8 @@ class Reply:
     conflict: Conflict | None
 
 
-class Sorting:
-    """One orientation; every method takes the session's lock.
+class Sorting(Findings):
+    """One orientation at work; every method takes the session's lock.
 
     Parameters
     ----------
@@ -50,51 +42,37 @@ class Sorting:
     """
 
     def __init__(self, session: Session, name: str) -> None:
-        self._session, self.name = session, name
+        super().__init__(session, name)
         self.line = QuestionLine()
-        self.n_violations = 0
         self._rng = stream(0, "random questions", name)
-        self._agreement = Agreement(session.model_folder(name))
         self._asked: set[Subject] | None = None
-        self._bad: set[int] = set()
+        self._latest: dict[str, tuple[int, Answer]] | None = None  # of each person
         self._recent: deque[str] = deque(maxlen=_RUN)
-        self._gallery: tuple[object, Gallery] | None = None
-        self.version = 0  # of the results; grows with every training
-        self._results: Results | None = None
-        self._make_groups(self.orientation.n_clusters or 0)
-        self.refresh()
-
-    @property
-    def orientation(self) -> Orientation:
-        """Return the orientation as it is on disk."""
-        return self._session.orientation(self.name)
-
-    @property
-    def results(self) -> Results | None:
-        """Return what the last training found."""
-        return self._results
 
     # -- asking ---------------------------------------------------------------
 
     def questions(self, n: int, who: str = "") -> list[Question]:
         """Return at most `n` questions for one person; empty when nothing is left to ask."""
         with self._session.lock:
-            found = self.line.hand_out(n, who, self._check, self._prefer())
+            check = self._checker()
+            found = self.line.hand_out(n, who, check, self._prefer())
             if len(found) < n:
-                self.line.fill(self._spare_questions(max(n, _SPARE)))
-                found = self.line.hand_out(n, who, self._check)
+                askable = self._session.images.askable
+                self.line.fill(random_questions(askable, max(n, _SPARE), check, self._rng))
+                found = self.line.hand_out(n, who, check)
             return found
 
-    def _spare_questions(self, n: int) -> list[Question]:
-        return random_questions(self._session.images.askable, n, self._check, self._rng)
-
-    def _check(self, question: Question) -> Question | None:
+    def _checker(self) -> Check:
+        """Return what says how a question should be put now, None if it is settled."""
         graph = self._session.graph(self.name)
-        if self._asked is None:
-            self._asked = subjects(graph)
-            self._bad = graph.bad_images
-        now = still_open(question, graph, self._asked, self._bad)
-        return now and self._worded(now)
+        asked = self._asked = subjects(graph) if self._asked is None else self._asked
+        bad = graph.bad_images
+
+        def check(question: Question) -> Question | None:
+            now = still_open(question, graph, asked, bad)
+            return now and self._worded(now)
+
+        return check
 
     def _worded(self, question: Question) -> Question:
         """Return a choice with its groups called as they are now, wherever that is clear."""
@@ -139,8 +117,10 @@ class Sorting:
             if repeated is not None:
                 return Reply(Told(repeated, taken=True), None, None)
             told = self._session.tell(answer)
-            guessed = self._agreement.note(answer, self._results)
+            guessed = self._agreement.note(answer, self._results) if told.taken else None
             self._taken_in(question)
+            if self._latest is not None:
+                self._latest[who] = told.id, answer
             if question.kind == "pair" and word in (SAME, DIFFERENT):
                 self._recent.append(word)
             conflict = None if told.taken else self._conflict(told.id)
@@ -154,6 +134,7 @@ class Sorting:
             told = self._session.tell_all(answers)
             for question, _ in said:
                 self._taken_in(question)
+            self._latest = None
             return told
 
     def undo(self, who: str | None = None) -> Entry | None:
@@ -174,55 +155,21 @@ class Sorting:
         self.line.done(question)
         if self._asked is not None:
             self._asked.add(subject(question))
-        self._bad = self._session.graph(self.name).bad_images
 
     def _changed(self) -> None:
-        self._asked = None
+        """Forget all that was looked up: what stood before may have fallen."""
+        self._asked = self._ties = self._groups = self._latest = None
         self._recent.clear()
 
     def _repeated(self, answer: Answer) -> int | None:
         """Return the number of the last answer of this person if it is this very one."""
-        graph = self._session.graph(self.name)
-        for number, old in reversed(list(graph.answers.items())):
-            if old.who == answer.who:
-                is_equal = (old.question, old.answer) == (answer.question, answer.answer)
-                return number if is_equal else None
-        return None
-
-    # -- seeing ---------------------------------------------------------------
-
-    def gallery(self) -> Gallery:
-        """Return the groups as they are now.
-
-        Raises
-        ------
-        SessionError
-            If nothing was trained yet.
-        """
-        with self._session.lock:
-            if self._results is None:
-                raise SessionError(
-                    f"There are no groups by {self.name!r} yet; the first ones come in a moment."
-                )
-            moment = self.version, self._last_entry()
-            if self._gallery is None or self._gallery[0] != moment:
-                found = make_gallery(self._session, self.name, self._results)
-                self._gallery = moment, found
-            return self._gallery[1]
-
-    def _last_entry(self) -> int:
-        entries = self._session.entries(self.name)
-        return entries[-1][0].id if entries else 0
-
-    def conflicts(self) -> list[Conflict]:
-        """Return the contradictions that wait to be settled."""
-        return conflicts(self._session, self.name)
-
-    def tied_to(self, image: int) -> list[int]:
-        """Return the images that answers say are the same as this one."""
-        with self._session.lock:
-            groups = self._session.graph(self.name).groups()
-        return [i for i in np.flatnonzero(groups == groups[image]).tolist() if i != image]
+        if self._latest is None:
+            standing = self._session.graph(self.name).answers
+            self._latest = {old.who: (number, old) for number, old in standing.items()}
+        number, last = self._latest.get(answer.who, (0, None))
+        if last is None or (last.question, last.answer) != (answer.question, answer.answer):
+            return None
+        return number
 
     def change_group(self, key: str, **changes: Any) -> Group:
         """Rename, colour or merge a group; see `Session.change_group`."""
@@ -233,37 +180,3 @@ class Sorting:
 
     def _conflict(self, number: int) -> Conflict | None:
         return next((one for one in self.conflicts() if one.entry.id == number), None)
-
-    def tally(self) -> dict[str, int]:
-        """Return how many answers of each kind stand."""
-        said: Counter[str] = Counter()
-        for entry in self._session.answers(self.name):
-            said[entry.answer if entry.group is None else "placed"] += 1
-        words = ("same", "different", "cannot_tell", "bad_image", "placed", "none", "new")
-        return {word: said[word] for word in words}
-
-    def advice(self) -> Advice | None:
-        """Return how well the model understood, None before it learned from anybody."""
-        if self._results is None or not self._results.n_answers:
-            return None
-        with self._session.lock:
-            graph = self._session.graph(self.name)
-            n_settled = int((seeds_of(graph, self.orientation.n_clusters).classes >= 0).sum())
-        return advise(self._agreement.guesses, self._results.probabilities, n_settled)
-
-    # -- the trainer's news -----------------------------------------------------
-
-    def refresh(self) -> None:
-        """Read what the last training found, and make the groups it speaks of."""
-        results = load_results(self._session, self.name)
-        if results is not None and results.keys:
-            self._make_groups(len(results.keys))
-            self._results = results
-            self.version += 1
-        self._agreement.keep()
-
-    def _make_groups(self, n: int) -> None:
-        with self._session.lock:
-            made = self._session.groups(self.name).all()
-            for number in range(len(made) + 1, n + 1):
-                self._session.make_group(self.name, name=f"group {number}")

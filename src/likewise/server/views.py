@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from likewise import __version__
 from likewise.constraints.question import RESERVED, Question
-from likewise.desk.conflicts import Conflict
+from likewise.desk.conflicts import Conflict, compared
 from likewise.desk.desk import Desk
 from likewise.desk.sorting import Sorting
 from likewise.server.shapes import (
@@ -40,7 +40,7 @@ class Views:
 
     def question(self, question: Question, sorting: Sorting) -> QuestionOut:
         """Return a question with all that is shown beside it."""
-        groups = self._session.groups(sorting.name)
+        groups = sorting.groups
         shown = [
             ShownGroup(
                 key=key,
@@ -65,13 +65,13 @@ class Views:
 
     def _also(self, face: int, sorting: Sorting, besides: tuple[int, ...]) -> list[int]:
         """Return other pictures that answers tie to the one that stands for a group."""
-        tied = sorting.tied_to(face)
+        tied = sorting.tied_to(face, _N_ALSO + len(besides))
         return [i for i in tied if i not in besides][:_N_ALSO]
 
     def entry(self, entry: Entry, *, stands: bool = True, aside: bool = False) -> EntryOut:
         """Return a line of the log."""
         positions, names = self._session.images.positions, self._session.images.names
-        images = [positions[content] for content in entry.images if content in positions]
+        images = [positions[content] for content in compared(entry) if content in positions]
         name = next(o.name for o in self._session.orientations if o.id == entry.orientation)
         return EntryOut(
             id=entry.id,
@@ -79,7 +79,7 @@ class Views:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
-            says=_says(entry, self._session.groups(name)),
+            says=_says(entry, self._desk.sorting(name).groups),
             who=entry.who,
             at=entry.at,
             seconds=entry.seconds,

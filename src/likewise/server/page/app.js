@@ -43,7 +43,22 @@ function open(name, ...about) {
 }
 setOnMap((id) => open("map", id));
 
-async function showStatus() {
+let showing = null;
+let again = false;
+function showStatus() { // many answers at once, from many people, are one look
+  if (showing) {
+    again = true;
+    return showing;
+  }
+  showing = lookAtStatus().finally(() => {
+    showing = null;
+    if (again) setTimeout(showStatus, 200);
+    again = false;
+  });
+  return showing;
+}
+
+async function lookAtStatus() {
   let status;
   try {
     status = await api.status();
@@ -60,15 +75,17 @@ async function showStatus() {
   if (status.trouble) say(`Training paused: ${status.trouble}. Answers are kept.`);
 }
 
-function agreement({ agreement: found, n_answers }) {
+function agreement({ agreement: found, n_answers, n_violations }) {
   if (!found) return [n_answers ? "" : "Answer a few questions; groups follow by themselves."];
   const said = [];
   if (found.agreement !== null && found.n_checked >= 3) {
     const spread = Math.round(((found.high - found.low) / 2) * 100);
-    said.push("agrees with you ", h("b", { title: `of the last ${found.n_checked} answers, before it learned from them` }, `${Math.round(found.agreement * 100)} % ± ${spread}`));
+    const about = `of the last ${found.n_checked}, before it learned from them; it asks what it is unsure of, so of all pictures it has more right`;
+    said.push("it had guessed ", h("b", { title: about }, `${Math.round(found.agreement * 100)} % ± ${spread}`), " of your answers");
   }
   const n = Math.round(found.expected_changes);
   said.push(said.length ? " · " : "", n > 0 ? `more answers may still move about ${some(n, "picture")}` : "more answers would change little");
+  if (n_violations) said.push(` · ${some(n_violations, "answer")} of yours overrule${n_violations === 1 ? "s" : ""} the model`);
   return said;
 }
 
