@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise.constraints import colour_mend, colour_search, colouring
 from likewise.constraints.colour_mend import mend
-from likewise.constraints.colour_search import Neighbours, core_colours
+from likewise.constraints.colour_search import Neighbours, core_colours, exact_colours
 from likewise.constraints.colouring import colour, greedy_colours
 from likewise.seeds import stream
 
@@ -62,6 +62,35 @@ def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edge
 
 
 @pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(problem=problems())
+def test_the_exact_search_finds_the_best_or_says_there_is_none(
+    problem: tuple[int, int, Edges, int],
+) -> None:
+    n_groups, n_colours, edges, seed = problem
+    scores = stream(seed, "scores").normal(size=(n_groups, n_colours))
+    found, best = (
+        exact_colours(scores.tolist(), neighbours_of(n_groups, edges)),
+        best_total(scores, edges),
+    )
+    assert (found is None) == (best == -np.inf)
+    if found is not None:
+        assert n_clashes(found, edges) == 0
+        assert total(scores, found) == pytest.approx(best)
+
+
+def test_a_small_part_is_solved_exactly_where_swaps_get_stuck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scores = stream(6, "stuck").normal(size=(6, 3))
+    ring = {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)}
+    best = best_total(scores, ring)
+    assert total(scores, colour(scores, neighbours_of(6, ring))) == pytest.approx(best)
+    monkeypatch.setattr(colouring, "SMALL", 0)
+    assert total(scores, colour(scores, neighbours_of(6, ring))) < best - 0.1
+
+
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
 def test_without_the_exact_search_a_colouring_is_found_if_there_is_one(
@@ -96,6 +125,30 @@ def test_a_greedy_dead_end_is_mended() -> None:
     mended = mend(greedy, scores.tolist(), neighbours)
     assert n_clashes(mended, edges) == 0
     assert mended == mend(greedy, scores.tolist(), neighbours)
+
+
+def test_a_group_with_one_colour_left_goes_before_those_who_care_more() -> None:
+    path = neighbours_of(4, {(0, 1), (1, 2), (2, 3)})
+    assert greedy_colours([[9.0, 0.0], [0.0, 0.1], [0.0, 0.1], [8.0, 0.0]], path) == [0, 1, 0, 1]
+
+
+def test_mending_does_without_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, scores = planted(150, 4, 0.064)
+    monkeypatch.setattr(colour_search, "MAX_STEPS", 0)
+    assert n_clashes(colour(scores, neighbours_of(150, edges)), edges) == 0
+
+
+def test_groups_with_few_neighbours_are_taken_away_again_and_again_before_the_search() -> None:
+    n_hubs = colour_search.MAX_CORE + 10  # a path of them, each with three groups of its own
+    hubs = {(hub, hub + 1) for hub in range(n_hubs - 1)}
+    edges = hubs | {(hub, n_hubs + 3 * hub + i) for hub in range(n_hubs) for i in range(3)}
+    neighbours: Neighbours = [[] for _ in range(4 * n_hubs)]
+    for a, b in edges:
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    found = core_colours([[0.0, 0.0]] * (4 * n_hubs), neighbours)
+    assert found is not None
+    assert n_clashes(found, edges) == 0
 
 
 def test_what_cannot_be_mended_in_time_is_left_no_worse(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +197,12 @@ def test_groups_that_all_differ_are_matched_with_colours_whatever_their_number()
     _, best = linear_sum_assignment(scores, maximize=True)
     assert sorted(colours) == list(range(n))
     assert total(scores, colours) == pytest.approx(total(scores, best.tolist()))
+
+
+def test_a_core_too_large_to_search_is_left_to_the_other_means() -> None:
+    n = 1200  # deeper than Python's stack allows
+    ring = {(a, a + 1) for a in range(n - 1)} | {(0, n - 1)}
+    neighbours: Neighbours = [[(a - 1) % n, (a + 1) % n] for a in range(n)]
+    scores = stream(0, "ring").normal(size=(n, 2))
+    assert core_colours(scores.tolist(), neighbours) is None
+    assert n_clashes(colour(scores, neighbours), ring) == 0

@@ -224,6 +224,17 @@ def test_one_name_for_two_images_does_not_speak_against_their_being_the_same() -
     assert list(graph.set_aside) == [4]  # the choice has come in, what was said after it not
 
 
+@pytest.mark.usefixtures("no_replay")
+def test_what_steps_back_is_the_latest_answer_and_none_from_before() -> None:
+    graph = ConstraintGraph(6)
+    graph.add(1, 2, SAME)
+    graph.add(0, 1, SAME)
+    graph.add(0, 1, DIFFERENT)
+    graph.add(0, 2, SAME)
+    graph.retract(1)
+    assert list(graph.set_aside) == [3]
+
+
 def test_an_answer_that_is_heard_twice_comes_in_once() -> None:
     graph = ConstraintGraph(6)
     graph.add(0, 1, SAME)

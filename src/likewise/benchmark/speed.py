@@ -1,15 +1,13 @@
 """All speed figures by one command: ``make bench``, or ``python -m likewise.benchmark.speed``."""
 
 import sys
+from importlib import import_module
 
-from likewise.benchmark.speed_constraints import constraints_bench
-from likewise.benchmark.speed_encoders import encoders_bench
-from likewise.benchmark.speed_processes import processes_bench
-
+#: Imported when they are wanted: the memory of a graph is not to be measured with torch in it.
 PARTS = {
-    "constraints": constraints_bench,
-    "encoders": encoders_bench,
-    "processes": lambda: sys.stdout.write("\n".join(processes_bench()) + "\n"),
+    "constraints": "likewise.benchmark.speed_constraints:constraints_bench",
+    "encoders": "likewise.benchmark.speed_encoders:encoders_bench",
+    "processes": "likewise.benchmark.speed_processes:processes_bench",
 }
 
 
@@ -18,7 +16,9 @@ def main() -> None:
     for name in sys.argv[1:] or PARTS:
         sys.stdout.write(f"\n== {name}\n")
         sys.stdout.flush()
-        PARTS[name]()
+        module, function = PARTS[name].split(":")
+        for row in getattr(import_module(module), function)() or ():
+            sys.stdout.write(f"{row}\n")
 
 
 if __name__ == "__main__":
