@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from likewise.constraints import apart
 from likewise.constraints.apart import Apart
 
-N = 5
+N = 8
 groups = st.integers(0, N - 1)
 couples = st.tuples(groups, groups).filter(lambda pair: pair[0] != pair[1])
 moves = st.lists(
     st.one_of(
-        st.tuples(st.sampled_from(["join", "join", "part", "absorb"]), couples),
+        st.tuples(st.sampled_from(["join", "join", "part", "absorb", "absorb"]), couples),
         st.tuples(st.just("resize"), st.tuples(groups, st.integers(0, 4))),
     ),
     max_size=40,
@@ -39,7 +39,10 @@ def test_weights_are_those_of_plain_counting(
                 pairs.part(first, second)
                 facts -= Counter([couple])
             elif move == "absorb" and couple not in facts:
-                pairs.absorb(first, second)
+                shared = [
+                    g for g in range(N) if {frozenset((g, x)) for x in couple} <= facts.keys()
+                ]
+                assert pairs.absorb(first, second) == sum(sizes[group] for group in shared)
                 moved = [other for other in facts if second in other]
                 for other in moved:
                     facts[other - {second} | {first}] += facts.pop(other)
@@ -66,3 +69,23 @@ def test_a_copy_is_changed_alone() -> None:
     twin.resize(1, 7)
     twin.join(0, 2)
     assert (pairs.weight(0), twin.weight(0)) == (5, 8)
+
+
+def test_a_crowded_group_counts_what_another_brings_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "CROWDED", 1)
+    pairs = Apart()
+    for first, second in [(0, 1), (0, 2), (4, 3)]:
+        pairs.join(first, second)
+    assert pairs.absorb(0, 4) == 0
+    assert pairs.weight(0) == 3  # 1, 2 and now 3
+
+
+def test_a_crowded_group_counts_neighbours_that_become_one_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "CROWDED", 1)
+    pairs = Apart()
+    for neighbour in (1, 2, 3):
+        pairs.join(0, neighbour)
+    assert pairs.absorb(1, 2) == 1  # both were different from 0
+    assert pairs.weight(0) == 2

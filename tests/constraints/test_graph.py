@@ -1,4 +1,4 @@
-"""The graph, case by case: what follows, what contradicts, and what is refused in words."""
+"""The graph, case by case: what follows, what contradicts, and why."""
 
 import copy
 import gc
@@ -9,21 +9,11 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.log import Log
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.errors import InvalidParameterError
+from tests.constraints.cases import choice, written
 
 SAME, DIFFERENT, UNKNOWN = Relation.SAME, Relation.DIFFERENT, Relation.UNKNOWN
-
-
-def written(graph: ConstraintGraph, answer_id: int) -> str:
-    """The proof against an answer, as a person reads it."""
-    return ", ".join(map(str, graph.set_aside[answer_id]))
-
-
-def choice(image: int, shown: dict[str, int], word: str) -> Answer:
-    return Answer(Question.choice(image, tuple(shown.values()), tuple(shown)), word)
 
 
 def test_a_contradiction_is_kept_set_aside_and_names_the_answers_it_breaks() -> None:
@@ -156,108 +146,6 @@ def test_n_settled_counts_all_pairs_that_have_a_relation_now() -> None:
     assert graph.label(0, "y").n_settled == 4  # two names: 5 differs from all four
 
 
-def test_taking_an_answer_back_lets_those_in_that_it_kept_out() -> None:
-    graph = ConstraintGraph(5)
-    graph.add(0, 1, SAME)
-    graph.add(0, 1, DIFFERENT)
-    graph.retract(0)
-    assert graph.relation(0, 1) is DIFFERENT
-    assert list(graph.answers) == [1]
-
-
-def test_an_answer_that_comes_in_sends_later_ones_aside() -> None:
-    graph = ConstraintGraph(5)
-    graph.add(0, 1, SAME)
-    graph.add(0, 1, DIFFERENT)
-    graph.add(1, 2, SAME)
-    graph.add(0, 2, SAME)  # fits as long as 0 = 1 stands
-    graph.retract(0)
-    assert written(graph, 3) == "0 ≠ 1, 1 = 2"
-    assert graph.relation(0, 2) is DIFFERENT
-
-
-def test_a_third_name_that_comes_in_sends_a_later_one_aside() -> None:
-    graph = ConstraintGraph(6, two_groups=True)
-    for image, name in enumerate(["winter", "summer", "spring", "winter"]):
-        graph.label(image, name)
-    graph.retract(0)
-    assert list(graph.set_aside) == [3]
-    assert graph.group_names() == {1: "summer", 2: "spring"}
-
-
-@pytest.fixture
-def no_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short cut must do: telling all answers again would be right too, but slow."""
-    monkeypatch.delattr(Log, "_replay")
-
-
-@pytest.mark.usefixtures("no_replay")
-def test_a_choice_stays_aside_while_another_answer_says_the_same_against_it() -> None:
-    graph = ConstraintGraph(6)
-    graph.add(1, 2, SAME)
-    graph.add(1, 2, SAME)
-    graph.tell(choice(0, {"a": 1, "b": 2}, "a"))
-    graph.retract(0)
-    assert [fact.answer_id for fact in graph.set_aside[2]] == [1]
-
-
-@pytest.mark.usefixtures("no_replay")
-def test_a_choice_of_a_group_shown_twice_stays_aside_while_the_two_differ() -> None:
-    graph = ConstraintGraph(6)
-    graph.add(1, 2, DIFFERENT)
-    graph.add(1, 2, DIFFERENT)
-    graph.tell(Answer(Question.choice(0, (1, 2), ("a", "a")), "a"))
-    graph.retract(0)
-    assert [fact.answer_id for fact in graph.set_aside[2]] == [1]
-    graph.retract(1)
-    assert graph.relation(1, 2) is SAME
-
-
-def test_one_name_for_two_images_does_not_speak_against_their_being_the_same() -> None:
-    graph = ConstraintGraph(6)
-    graph.label(0, "winter")
-    graph.label(2, "winter")
-    kept_out = graph.add(0, 1, SAME).id
-    graph.tell(choice(0, {"a": 1, "b": 2}, "b"))
-    graph.add(0, 1, SAME)
-    graph.retract(kept_out)
-    assert list(graph.set_aside) == [4]  # the choice has come in, what was said after it not
-
-
-@pytest.mark.usefixtures("no_replay")
-def test_what_steps_back_is_the_latest_answer_and_none_from_before() -> None:
-    graph = ConstraintGraph(6)
-    graph.add(1, 2, SAME)
-    graph.add(0, 1, SAME)
-    graph.add(0, 1, DIFFERENT)
-    graph.add(0, 2, SAME)
-    graph.retract(1)
-    assert list(graph.set_aside) == [3]
-
-
-def test_an_answer_that_is_heard_twice_comes_in_once() -> None:
-    graph = ConstraintGraph(6)
-    graph.add(0, 1, SAME)
-    graph.tell(choice(0, {"a": 1, "b": 2}, "none"))
-    graph.add(0, 1, SAME)
-    graph.add(0, 2, SAME)
-    graph.add(1, 2, DIFFERENT)
-    graph.retract(0)  # the choice comes in, both that say the same go, so the last comes in
-    assert list(graph.set_aside) == [2, 3]
-    graph.retract(4)
-    assert graph.relation(1, 2) is UNKNOWN
-
-
-def test_taking_back_one_of_two_equal_answers_changes_nothing() -> None:
-    graph = ConstraintGraph(5)
-    graph.add(0, 1, DIFFERENT)
-    graph.add(0, 1, DIFFERENT)
-    graph.retract(0)
-    assert graph.relation(0, 1) is DIFFERENT
-    graph.retract(1)
-    assert graph.relation(0, 1) is UNKNOWN
-
-
 def test_cannot_tell_says_nothing_and_is_kept() -> None:
     graph = ConstraintGraph(5)
     told = graph.add(0, 1, UNKNOWN)
@@ -289,86 +177,6 @@ def test_the_diagonal_of_a_batch_is_zero_and_the_order_is_that_of_the_indexes() 
     assert graph.relations([5, 7, 0]).tolist() == [[0, -1, 0], [-1, 0, 0], [0, 0, 0]]
     assert graph.relations([5, 7, 0]).dtype == np.int8
     assert graph.relations([]).shape == (0, 0)
-
-
-def test_ids_can_be_the_callers_own_as_long_as_they_grow() -> None:
-    graph = ConstraintGraph(5)
-    answer = Answer(Question.pair(0, 1), "same")
-    assert graph.tell(answer, answer_id=7).id == 7
-    assert graph.tell(answer).id == 8
-    with pytest.raises(InvalidParameterError, match=r"answer_id=8 is not new; .* give 9 or more"):
-        graph.tell(answer, answer_id=8)
-    assert list(graph.answers) == [7, 8]
-
-
-def test_an_image_outside_the_collection_is_named_and_changes_nothing() -> None:
-    graph = ConstraintGraph(5)
-    words = r"Image 5 is not in this collection of 5; images are numbered 0 to 4\."
-    for call in (
-        lambda: graph.add(0, 5, SAME),
-        lambda: graph.label(5, "x"),
-        lambda: graph.tell(choice(0, {"a": 1, "b": 5}, "a")),
-        lambda: graph.tell(Answer(Question.label(5), "cannot_tell")),
-        lambda: graph.relation(0, 5),
-        lambda: graph.proof(5, 0),
-        lambda: graph.relations([0, 5]),
-        lambda: graph.pair_relations([(0, 1), (1, 5)]),
-        lambda: graph.add_pseudo(0, 5, SAME),
-    ):
-        with pytest.raises(InvalidParameterError, match=words):
-            call()
-    with pytest.raises(InvalidParameterError, match="Image -1 is not in this collection"):
-        graph.relations([-1])
-    assert not graph.answers
-    assert graph.relations(range(5)).any() == 0
-    assert graph.add(0, 1, SAME).id == 0
-
-
-def test_an_image_paired_with_itself_is_named_and_changes_nothing() -> None:
-    graph = ConstraintGraph(5)
-    words = r"Image 3 was paired with itself; ask about two images\."
-    for call in (
-        lambda: graph.add(3, 3, SAME),
-        lambda: graph.tell(Answer(Question("pair", (3, 3)), "same")),
-        lambda: graph.tell(choice(3, {"a": 1, "b": 3}, "a")),
-        lambda: graph.tell(choice(0, {"a": 3, "b": 3}, "a")),
-        lambda: graph.add_pseudo(3, 3, SAME),
-    ):
-        with pytest.raises(InvalidParameterError, match=words):
-            call()
-    assert not graph.answers
-
-
-def test_other_bad_input_is_refused_in_words() -> None:
-    graph = ConstraintGraph(5)
-    with pytest.raises(InvalidParameterError, match="n_images=0 leaves nothing to ask about"):
-        ConstraintGraph(0)
-    with pytest.raises(InvalidParameterError, match="Answer 4 is not among the 0 answers kept"):
-        graph.retract(4)
-    with pytest.raises(InvalidParameterError, match=r"relation=3 is none; use SAME \(1\)"):
-        graph.add(0, 1, 3)  # type: ignore[arg-type]  # what a caller without types may do
-    with pytest.raises(InvalidParameterError, match=r"Image 1\.5 is not a position"):
-        graph.relation(0, 1.5)  # type: ignore[arg-type]  # as above
-    with pytest.raises(InvalidParameterError, match="Indexes of type bool are not positions"):
-        graph.relations([True, False])
-    with pytest.raises(InvalidParameterError, match=r"pairs of shape \(2, 3\) are no pairs"):
-        graph.pair_relations(np.zeros((2, 3), dtype=np.intp))
-    assert graph.pair_relations([]).shape == (0,)
-
-
-def test_an_answer_cannot_be_taken_back_twice() -> None:
-    graph = ConstraintGraph(5)
-    graph.add(0, 1, SAME)
-    graph.retract(0)
-    with pytest.raises(InvalidParameterError, match="Answer 0 is not among the 0 answers kept"):
-        graph.retract(0)
-
-
-def test_numpy_integers_are_images_too() -> None:
-    graph = ConstraintGraph(5)
-    first, second = np.array([0, 1])
-    graph.add(first, second, SAME)
-    assert graph.relation(first, second) is SAME
 
 
 @pytest.mark.parametrize("two_groups", [False, True])

@@ -38,8 +38,10 @@ class Apart:
         row[second] = other[first] = 1
         if self._near:
             self._shift(first, second, 1)
-        self._crowd_if_many(first, row)
-        self._crowd_if_many(second, other)
+        if len(row) > CROWDED:
+            self._crowd(first, row)
+        if len(other) > CROWDED:
+            self._crowd(second, other)
         return True
 
     def part(self, first: int, second: int) -> None:
@@ -56,27 +58,34 @@ class Apart:
                 del self.rows[here]
                 self._near.pop(here, None)
 
-    def absorb(self, kept: int, gone: int) -> None:
-        """Let `kept` inherit all that `gone` is different from."""
-        rows, near = self.rows, self._near
-        gone_row = rows.pop(gone, None)
+    def absorb(self, kept: int, gone: int) -> int:
+        """Let `kept` inherit all that `gone` is different from.
+
+        Returns
+        -------
+        n_shared : int
+            How many images are in groups that both were different from.
+        """
+        gone_row = self.rows.pop(gone, None)
         if gone_row is None:
-            return
+            return 0
+        rows, near, sizes, n_shared = self.rows, self._near, self.sizes, 0
         row = rows.setdefault(kept, {})
+        lost = 0 if near.pop(gone, None) is not None else sizes.get(gone, 1)  # if uncrowded
+        won = 0 if kept in near else sizes.get(kept, 1)
         for other, facts in gone_row.items():
             other_row = rows[other]
             del other_row[gone]
-            if near:
-                self._shift(gone, other, -1)
-            if other in row:
-                row[other] += facts
-                other_row[kept] += facts
-            else:
-                row[other] = other_row[kept] = facts
-                if near:
-                    self._shift(kept, other, 1)
-        near.pop(gone, None)
-        self._crowd_if_many(kept, row)
+            is_new = other not in row
+            row[other] = other_row[kept] = facts + (0 if is_new else row[other])
+            n_shared += 0 if is_new else sizes.get(other, 1)
+            if other in near:
+                near[other] += won - lost if is_new else -lost
+            elif is_new and kept in near:
+                near[kept] += sizes.get(other, 1)
+        if len(row) > CROWDED:
+            self._crowd(kept, row)
+        return n_shared
 
     def resize(self, group: int, size: int) -> None:
         """Note how many images are in a group."""
@@ -110,10 +119,10 @@ class Apart:
         elif second in near:
             near[second] += sign * self.sizes.get(first, 1)
 
-    def _crowd_if_many(self, group: int, row: dict[int, int]) -> None:
-        """Note that a group has become crowded, if it has."""
+    def _crowd(self, group: int, row: dict[int, int]) -> None:
+        """Note that a group is crowded, if that is news."""
         near = self._near
-        if len(row) <= CROWDED or group in near:
+        if group in near:
             return
         size, uncrowded = self.sizes.get(group, 1), 0
         for other in row:

@@ -141,32 +141,35 @@ class Closure:
     def _merge(self, a: int, b: int) -> int:
         """Make one group of two; return how many pairs of images this settles."""
         parts, apart, named = self._parts, self._apart, self._named
-        before = self._n_known(a) + self._n_known(b)
         if self._bulk(a) > self._bulk(b):
             a, b = b, a
+        apart_a, apart_b = apart.weight(a), apart.weight(b)
+        before = self._n_known(a, apart_a) + self._n_known(b, apart_b)
         size_a, size_b = apart.sizes.get(a, 1), apart.sizes.get(b, 1)
         if a in named or b in named:
             self._n_named += size_a if b in named else size_b
             named[b] = named.pop(a, named.get(b, -1))
         parts.absorb(b, a)
-        apart.absorb(b, a)
+        n_shared = apart.absorb(b, a)
         apart.resize(a, 1)
         apart.resize(b, size_a + size_b)
-        return self._n_known(b) - before
+        return self._n_known(b, apart_a + apart_b - n_shared) - before
 
     def _bulk(self, group: int) -> int:
         """Return how much there is to move if this group goes into another."""
         return len(self._parts.nodes(group)) + len(self._apart.rows.get(group, ()))
 
-    def _n_known(self, group: int) -> int:
-        """Return how many pairs of images with at least one in `group` have a relation."""
+    def _n_known(self, group: int, n_apart: int) -> int:
+        """Return how many pairs of images with at least one in `group` have a relation.
+
+        Of `n_apart` images it was said, or follows, that they differ from it.
+        """
         size = self._apart.sizes.get(group, 1)
-        others = self._apart.weight(group)
-        if group in self._named:
+        if group in self._named:  # differs from all others with names, some of them counted
             counted = self._apart.rows.get(group, {}).keys() & self._named.keys()
-            others += self._n_named - size
-            others -= sum(self._apart.sizes.get(other, 1) for other in counted)
-        return size * (size - 1) // 2 + size * others
+            n_apart += self._n_named - size
+            n_apart -= sum(self._apart.sizes.get(other, 1) for other in counted)
+        return size * (size - 1) // 2 + size * n_apart
 
     def _split(self, group: int, side: set[int], given: Given) -> None:
         """Part a group whose `side` is no longer tied to the rest."""

@@ -2,6 +2,7 @@
 
 import operator
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from likewise.constraints.question import (
@@ -77,23 +78,28 @@ def said(answer: Answer, n_images: int) -> list[Said]:
         If an image is not in the collection, or stands twice in the question.
     """
     question, word = answer.question, answer.answer
-    image, *shown = checked_images(question.images, n_images)
+    images = checked_images(question.images, n_images)
     if word in (CANNOT_TELL, BAD_IMAGE):
         return []
     if question.kind == "pair":
-        return [(image, shown[0], Relation.SAME if word == SAME else Relation.DIFFERENT)]
+        return [(images[0], images[1], Relation.SAME if word == SAME else Relation.DIFFERENT)]
     if question.kind == "label":
-        return [(image, word, Relation.SAME)]
+        return [(images[0], word, Relation.SAME)]
     return [
-        (image, other, Relation.SAME if key == word else Relation.DIFFERENT)
-        for other, key in zip(shown, question.groups, strict=True)
+        (images[0], other, Relation.SAME if key == word else Relation.DIFFERENT)
+        for other, key in zip(images[1:], question.groups, strict=True)
     ]
 
 
-def checked_images(images: tuple[int, ...], n_images: int) -> list[int]:
+def checked_images(images: tuple[int, ...], n_images: int) -> Sequence[int]:
     """Return the images of one question as plain integers, or raise by name."""
+    if len(images) == 2:  # a good pair is by far the most common: nothing to convert or say
+        first, second = images
+        are_plain = type(first) is int and type(second) is int and first != second
+        if are_plain and 0 <= first < n_images and 0 <= second < n_images:
+            return images
     checked = [checked_image(image, n_images) for image in images]
-    if len(checked) > 1 and len(set(checked)) < len(checked):
+    if len(set(checked)) < len(checked):
         twice = Counter(checked).most_common(1)[0][0]
         raise InvalidParameterError(f"Image {twice} was paired with itself; ask about two images.")
     return checked

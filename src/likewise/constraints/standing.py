@@ -47,9 +47,8 @@ class Standing:
                 return 0, self._facts(chain or [], but=answer_id)
             self.given.add(edge)
             n_settled += self.closure.link(first, second, relation)
-        for image, name, _ in facts:
-            if isinstance(name, str):
-                self.names.use(name, edges[0][1:3], answer_id, image)
+        if facts and isinstance(facts[0][1], str):  # a label, which says one thing only
+            self.names.use(facts[0][1], edges[0][1:3], answer_id, facts[0][0])
         return n_settled, ()
 
     def withdraw(self, answer_id: int, facts: list[Said]) -> None:

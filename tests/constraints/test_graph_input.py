@@ -1,0 +1,86 @@
+"""What the graph is given: bad input is refused in words and changes nothing."""
+
+import numpy as np
+import pytest
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Relation
+from likewise.errors import InvalidParameterError
+from tests.constraints.cases import choice
+
+SAME = Relation.SAME
+
+
+def test_ids_can_be_the_callers_own_as_long_as_they_grow() -> None:
+    graph = ConstraintGraph(5)
+    answer = Answer(Question.pair(0, 1), "same")
+    assert graph.tell(answer, answer_id=7).id == 7
+    assert graph.tell(answer).id == 8
+    with pytest.raises(InvalidParameterError, match=r"answer_id=8 is not new; .* give 9 or more"):
+        graph.tell(answer, answer_id=8)
+    assert list(graph.answers) == [7, 8]
+
+
+def test_an_image_outside_the_collection_is_named_and_changes_nothing() -> None:
+    graph = ConstraintGraph(5)
+    words = r"Image 5 is not in this collection of 5; images are numbered 0 to 4\."
+    for call in (
+        lambda: graph.add(0, 5, SAME),
+        lambda: graph.label(5, "x"),
+        lambda: graph.tell(choice(0, {"a": 1, "b": 5}, "a")),
+        lambda: graph.tell(Answer(Question.label(5), "cannot_tell")),
+        lambda: graph.relation(0, 5),
+        lambda: graph.proof(5, 0),
+        lambda: graph.relations([0, 5]),
+        lambda: graph.pair_relations([(0, 1), (1, 5)]),
+        lambda: graph.add_pseudo(0, 5, SAME),
+    ):
+        with pytest.raises(InvalidParameterError, match=words):
+            call()
+    with pytest.raises(InvalidParameterError, match="Image -1 is not in this collection"):
+        graph.relations([-1])
+    with pytest.raises(InvalidParameterError, match="Image -1 is not in this collection"):
+        graph.add(-1, 0, SAME)
+    assert not graph.answers
+    assert graph.relations(range(5)).any() == 0
+    assert graph.add(0, 1, SAME).id == 0
+
+
+def test_an_image_paired_with_itself_is_named_and_changes_nothing() -> None:
+    graph = ConstraintGraph(5)
+    words = r"Image 3 was paired with itself; ask about two images\."
+    for call in (
+        lambda: graph.add(3, 3, SAME),
+        lambda: graph.tell(Answer(Question("pair", (3, 3)), "same")),
+        lambda: graph.tell(choice(3, {"a": 1, "b": 3}, "a")),
+        lambda: graph.tell(choice(0, {"a": 3, "b": 3}, "a")),
+        lambda: graph.add_pseudo(3, 3, SAME),
+    ):
+        with pytest.raises(InvalidParameterError, match=words):
+            call()
+    assert not graph.answers
+
+
+def test_other_bad_input_is_refused_in_words() -> None:
+    graph = ConstraintGraph(5)
+    with pytest.raises(InvalidParameterError, match="n_images=0 leaves nothing to ask about"):
+        ConstraintGraph(0)
+    with pytest.raises(InvalidParameterError, match="Answer 4 is not among the 0 answers kept"):
+        graph.retract(4)
+    with pytest.raises(InvalidParameterError, match=r"relation=3 is none; use SAME \(1\)"):
+        graph.add(0, 1, 3)  # type: ignore[arg-type]  # what a caller without types may do
+    with pytest.raises(InvalidParameterError, match=r"Image 1\.5 is not a position"):
+        graph.relation(0, 1.5)  # type: ignore[arg-type]  # as above
+    with pytest.raises(InvalidParameterError, match="Indexes of type bool are not positions"):
+        graph.relations([True, False])
+    with pytest.raises(InvalidParameterError, match=r"pairs of shape \(2, 3\) are no pairs"):
+        graph.pair_relations(np.zeros((2, 3), dtype=np.intp))
+    assert graph.pair_relations([]).shape == (0,)
+
+
+def test_numpy_integers_are_images_too() -> None:
+    graph = ConstraintGraph(5)
+    first, second = np.array([0, 1])
+    graph.add(first, second, SAME)
+    assert graph.relation(first, second) is SAME
