@@ -1,6 +1,7 @@
 """The bundled encoder: EfficientNet-lite, its last layer and its middle ones, no download."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 
@@ -81,16 +82,13 @@ class LiteEncoder:
     def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
         """Return for each facet an array ``(len(pictures), width)``."""
         self._runner = self._runner or make_runner(load_network(self.variant), self._stages)
-        batches = [
-            np.stack([self.prepare(p) for p in pictures[at : at + _BATCH]])
-            for at in range(0, len(pictures), _BATCH)
-        ]
-        pooled = [{**self._runner(batch), "palette": palettes(batch)} for batch in batches]
-        empty = {facet: np.zeros((0, width), np.float32) for facet, width in self._facets.items()}
-        return {
-            facet: np.concatenate([part[facet] for part in [empty, *pooled]])
-            for facet in self._facets
-        }
+        parts = [{facet: np.zeros((0, width), np.float32) for facet, width in self._facets.items()}]
+        with ThreadPoolExecutor(1) as beside:
+            for start in range(0, len(pictures), _BATCH):
+                batch = np.stack([self.prepare(p) for p in pictures[start : start + _BATCH]])
+                palette = beside.submit(palettes, batch)
+                parts.append({**self._runner(batch), "palette": palette.result()})
+        return {facet: np.concatenate([part[facet] for part in parts]) for facet in self._facets}
 
 
 @cache

@@ -16,7 +16,7 @@ from likewise.progress import Progress, silent
 
 __all__ = ["Embeddings", "embed"]
 
-_PREPARED, _UNPREPARED = 128, 8  # pictures at a time; what is not prepared may be large
+_PREPARED, _UNPREPARED = 64, 8  # pictures at a time; what is not prepared may be large
 
 
 def embed(

@@ -1,6 +1,7 @@
 """The palette facet: which colours a picture has, mostly in its middle."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ _TO_XYZ = np.array(
     [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]], np.float32
 )
 _WHITE = np.array([0.9505, 1.0, 1.089], np.float32)
+_STRIDES = np.array([_HUES * _HUES, _HUES, 1])  # from a bin to its number
+_GREYS = np.arange(256, dtype=np.float32) / 255
+_LINEAR = np.where(_GREYS > 0.04045, ((_GREYS + 0.055) / 1.055) ** 2.4, _GREYS / 12.92)
 
 
 def palettes(pictures: Sequence[Pixels] | Pixels) -> Floats:
@@ -31,18 +35,15 @@ def palettes(pictures: Sequence[Pixels] | Pixels) -> Floats:
         return np.zeros((0, WIDTH), np.float32)
     lab = _lab(np.stack([_small(picture) for picture in pictures])).reshape(len(pictures), -1, 3)
     low, share = _corners(lab)  # each (n, p, 3)
-    weights = np.broadcast_to(_middle(), lab.shape[:2])
-    counts = np.zeros((len(pictures), WIDTH))
-    offsets = (np.arange(len(pictures)) * WIDTH)[:, None]
+    nearest = low @ _STRIDES + (np.arange(len(pictures)) * WIDTH)[:, None]
+    ways = [(1 - share[..., axis], share[..., axis]) for axis in range(3)]
+    counts = np.zeros(len(pictures) * WIDTH)
     for corner in np.ndindex(2, 2, 2):
-        step = np.array(corner)
-        part = np.prod(np.where(step == 1, share, 1 - share), axis=2) * weights
-        bins = np.ravel_multi_index(
-            tuple(np.moveaxis(low + step, 2, 0)), (_LIGHTNESS, _HUES, _HUES)
-        )
-        flat = np.bincount((bins + offsets).ravel(), part.ravel(), minlength=counts.size)
-        counts += flat.reshape(counts.shape)
-    shares: Floats = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+        part = ways[0][corner[0]] * ways[1][corner[1]] * ways[2][corner[2]] * _middle()
+        bins = nearest + int(corner @ _STRIDES)
+        counts += np.bincount(bins.ravel(), part.ravel(), minlength=counts.size)
+    rows = counts.reshape(len(pictures), WIDTH)
+    shares: Floats = (rows / rows.sum(axis=1, keepdims=True)).astype(np.float32)
     return shares
 
 
@@ -53,9 +54,7 @@ def _small(picture: Pixels) -> Pixels:
 
 def _lab(pixels: npt.NDArray[np.uint8]) -> Floats:
     """Return CIE L*a*b* of sRGB, last axis of three."""
-    x = pixels.astype(np.float32) / 255
-    linear = np.where(x > 0.04045, ((x + 0.055) / 1.055) ** 2.4, x / 12.92)
-    xyz = linear @ _TO_XYZ.T / _WHITE
+    xyz = _LINEAR[pixels] @ _TO_XYZ.T / _WHITE
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     x_, y_, z_ = f[..., 0], f[..., 1], f[..., 2]
     lab: Floats = np.stack([116 * y_ - 16, 500 * (x_ - y_), 200 * (y_ - z_)], axis=-1)
@@ -72,6 +71,7 @@ def _corners(lab: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     return low, (place - low).astype(np.float32)
 
 
+@cache
 def _middle() -> Floats:
     """Return the weight of each pixel of a square, ``(p,)``."""
     axis = np.linspace(-1, 1, SIDE, dtype=np.float32)
