@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 
 from likewise.methods.facets import FacetSpace, leading
-from likewise.methods.kernel_learner import KernelLearner, _left_out_cost, _squared
+from likewise.methods.kernel_learner import KernelLearner, _squared
+from likewise.methods.kernel_tuning import LeftOut
 from likewise.seeds import stream
 
 
@@ -16,15 +17,30 @@ def test_left_out_predictions_are_those_of_really_leaving_out() -> None:
     D = _squared(rows, rows)[None]
     y = torch.from_numpy(rng.integers(0, 3, 9))
     Y = F.one_hot(y, 3).double()
-    x = torch.tensor([0.0, -0.3, -1.2, 0.4], dtype=torch.double)
-    surprise = _left_out_cost(x, D, Y, y, torch.ones(9, dtype=torch.double))[1]
-    K, mean = torch.exp(-x[1].exp() * D[0]), Y.mean(0)
+    x = torch.tensor([0.0, -0.3, -1.2, 0.4, -1.5], dtype=torch.double)
+    chances = LeftOut(D, y, 3, torch.ones(9, dtype=torch.double))._chances(
+        x, torch.ones(9, dtype=torch.double)
+    )
+    K, mean, slips = torch.exp(-x[1].exp() * D[0]), Y.mean(0), x[4].sigmoid()
     for i in range(9):
         others = [j for j in range(9) if j != i]
         inside = K[others][:, others] + x[2].exp() * torch.eye(8, dtype=torch.double)
         mu = mean + K[i, others] @ torch.linalg.solve(inside, Y[others] - mean)
-        expected = F.cross_entropy(x[3].exp() * mu[None], y[i : i + 1])
-        torch.testing.assert_close(surprise[i], expected)
+        expected = (1 - slips) * (x[3].exp() * mu).softmax(0)[y[i]] + slips / 3
+        torch.testing.assert_close(chances[i], expected)
+
+
+def test_a_wrong_label_among_right_ones_is_found_and_right_ones_are_not() -> None:
+    rng = stream(4, "slips")
+    classes = np.arange(60) % 3
+    rows = rng.normal(size=(60, 5)).astype(np.float32) * 0.4
+    rows[np.arange(60), classes] += 3
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    said = classes.copy()
+    said[[7, 30]] = (said[[7, 30]] + 1) % 3
+    slipped = KernelLearner({"all": unit}).fit(np.arange(60), said, 3)
+    assert set(np.flatnonzero(slipped > 0.5)) == {7, 30}
+    assert KernelLearner({"all": unit}).fit(np.arange(60), classes, 3).max() < 0.5
 
 
 def test_learns_a_line_between_two_groups_and_is_sure_far_from_it() -> None:

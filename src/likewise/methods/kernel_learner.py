@@ -1,40 +1,19 @@
 """From a few labelled images to probabilities for all: a kernel machine that weighs facets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from scipy.optimize import fmin_l_bfgs_b
 from torch import Tensor
+
+from likewise.methods.kernel_tuning import LeftOut, Tuning
 
 Floats = npt.NDArray[np.float32]
 _TUNED_ON = 300  # labelled images on which weights are tuned; all of them count afterwards
-_STEPS = 40
 _CHUNK = 16_384  # images predicted together
-
-
-@dataclass
-class Tuning:
-    """What is learned about facets, the same for all images.
-
-    Parameters
-    ----------
-    weights : array of shape (f,)
-        How much each facet counts in a distance.
-    gamma, noise, sharpness : float
-    surprise : array of shape (m,)
-        For each labelled image, minus the log probability of its own label when it is left out.
-    """
-
-    weights: npt.NDArray[np.float64]
-    gamma: float
-    noise: float
-    sharpness: float
-    surprise: npt.NDArray[np.float64]
 
 
 class KernelLearner:
@@ -47,11 +26,10 @@ class KernelLearner:
     .. math:: k(i, j) = \exp\Big(-\gamma \sum_f w_f \|u^f_i - u^f_j\|^2 / \bar d_f\Big),
               \qquad \mu(x) = \bar y + k(x, L) (K + \sigma^2 I)^{-1} (Y - \bar y).
 
-    :math:`w` (a softmax), :math:`\gamma`, :math:`\sigma` and the sharpness of the final
-    softmax minimise the cross-entropy of the *leave-one-out* predictions, which are
-    closed form: :math:`\mu_{-i} = y_i - \alpha_i / [(K + \sigma^2 I)^{-1}]_{ii}`. So a facet
-    counts as far as it helps to predict an answer from the others, and probabilities
-    come out calibrated.
+    :math:`w` (a softmax), :math:`\gamma`, :math:`\sigma`, the sharpness of the final softmax
+    and the share of slips minimise the cross-entropy of the *leave-one-out* predictions
+    (`LeftOut`). So a facet counts as far as it helps to predict an answer from the others,
+    probabilities come out calibrated, and an answer that the others contradict counts less.
 
     Parameters
     ----------
@@ -71,8 +49,8 @@ class KernelLearner:
         n_classes: int,
         *,
         trust: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        """Learn from labelled images.
+    ) -> npt.NDArray[np.float64]:
+        """Learn from labelled images; return for each the chance that its label is a slip.
 
         Parameters
         ----------
@@ -86,9 +64,15 @@ class KernelLearner:
         if trust is not None:
             faith = torch.from_numpy(trust)
         tuned = np.linspace(0, len(images) - 1, min(len(images), _TUNED_ON)).astype(np.intp)
-        self.tuning = self._tune(images[tuned], y[tuned], n_classes, faith[tuned])
+        picked = {name: rows[images[tuned]].double() for name, rows in self.facets.items()}
+        D = torch.stack([_squared(rows, rows) for rows in picked.values()])  # (f, m, m)
+        D = D / self.scale.double()[:, None, None]
+        self.tuning, doubt = LeftOut(D, y[tuned], n_classes, faith[tuned]).tune()
+        slipped = np.zeros(len(images))
+        slipped[tuned] = doubt
         self.images = images
         self._solve(y, n_classes, faith)
+        return slipped
 
     def refit(
         self,
@@ -120,28 +104,6 @@ class KernelLearner:
 
     # -- inside ---------------------------------------------------------------
 
-    def _tune(
-        self, images: npt.NDArray[np.intp], y: Tensor, n_classes: int, faith: Tensor
-    ) -> Tuning:
-        picked = {name: rows[images].double() for name, rows in self.facets.items()}
-        D = torch.stack([_squared(rows, rows) for rows in picked.values()])  # (f, m, m)
-        D = D / self.scale.double()[:, None, None]
-        Y = F.one_hot(y, n_classes).double()
-
-        def cost(values: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-            x = torch.tensor(values, requires_grad=True)
-            loss, _ = _left_out_cost(x, D, Y, y, faith)
-            loss.backward()
-            return loss.item(), x.grad.numpy()  # type: ignore[union-attr]  # after backward
-
-        start = np.concatenate([np.zeros(len(D)), [0.0, -1.0, 1.0]])
-        bounds = [(-6.0, 6.0)] * len(D) + [(-3.0, 3.0), (-6.0, 3.0), (-2.0, 5.0)]
-        best = fmin_l_bfgs_b(cost, start, bounds=bounds, maxiter=_STEPS)[0]
-        x = torch.tensor(best)
-        surprise = _left_out_cost(x, D, Y, y, faith)[1]
-        gamma, noise, sharpness = np.exp(best[-3:]).tolist()
-        return Tuning(x[:-3].softmax(0).numpy(), gamma, noise, sharpness, surprise.numpy())
-
     def _solve(self, y: Tensor, n_classes: int, faith: Tensor) -> None:
         assert self.tuning is not None
         Y = F.one_hot(y, n_classes).double()
@@ -168,7 +130,7 @@ class KernelLearner:
         t = self.tuning
         return {
             "kernel.weights": t.weights,
-            "kernel.numbers": np.array([t.gamma, t.noise, t.sharpness]),
+            "kernel.numbers": np.array([t.gamma, t.noise, t.sharpness, t.slips]),
             "kernel.scale": self.scale.numpy(),
             "kernel.mean": self.mean.numpy(),
             "kernel.alpha": self.alpha.numpy(),
@@ -180,27 +142,12 @@ class KernelLearner:
         """Take back what `arrays` returned, for facets in that order."""
         if "kernel.weights" not in arrays:
             return
-        gamma, noise, sharpness = arrays["kernel.numbers"].tolist()
-        self.tuning = Tuning(arrays["kernel.weights"], gamma, noise, sharpness, np.zeros(0))
+        self.tuning = Tuning(arrays["kernel.weights"], *arrays["kernel.numbers"].tolist())
         self.scale, self.mean, self.alpha = (
             torch.from_numpy(arrays[f"kernel.{name}"]) for name in ("scale", "mean", "alpha")
         )
         self.images = arrays["kernel.images"]
         self.known = {name: torch.from_numpy(arrays[f"kernel.known.{name}"]) for name in facets}
-
-
-def _left_out_cost(
-    x: Tensor, D: Tensor, Y: Tensor, y: Tensor, faith: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return the cost of log weights and log numbers `x`, and each image's own share of it."""
-    w, gamma, noise, sharp = x[:-3], x[-3], x[-2], x[-1]
-    K = torch.exp(-gamma.exp() * (w.softmax(0)[:, None, None] * D).sum(0))
-    inverse = torch.linalg.inv(K + torch.diag(noise.exp() / faith))
-    left_out = Y - (inverse @ (Y - Y.mean(0))) / inverse.diagonal()[:, None]
-    surprise = F.cross_entropy(sharp.exp() * left_out, y, reduction="none")
-    # Few answers say little about facets: the fewer, the nearer all weights stay to each other.
-    prior = (w.var(unbiased=False) + 0.3 * (gamma**2 + (noise + 1) ** 2)) / len(y)
-    return (faith * surprise).sum() / faith.sum() + prior, surprise.detach()
 
 
 def _squared(a: Tensor, b: Tensor) -> Tensor:

@@ -4,27 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Floats, PersonalClusterer, Watch
-from likewise.methods.choosing import Phrasing, coverage, unsure_and_different
+from likewise.methods.choosing import Phrasing, coverage
 from likewise.methods.facets import FacetSpace, leading
 from likewise.methods.foretelling import was_foretold
+from likewise.methods.interview import Interview
 from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
+from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
-from likewise.methods.self_training import Lesson, first_lesson, second_lesson
+from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.source import Source, VectorSource
+from likewise.methods.suspects import Suspect, find_suspects
 from likewise.methods.told import as_answers
 from likewise.methods.unguided import guess_n_clusters
 from likewise.oracles.oracle import Oracle
 from likewise.progress import Progress
 
 KINDS = ("pair", "choice", "label")
+_LISTEN_FIRST = 30  # answers before any of them is doubted
 
 
 class Likewise(PersonalClusterer):
@@ -116,7 +119,8 @@ class Likewise(PersonalClusterer):
     def _build(self) -> None:
         self._kinds = _checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
-        self._queue: list[int] = []
+        self._confirmed: set[int] = set()  # images whose doubtful place was confirmed
+        self._taught, self._slipped = np.empty(0, np.intp), np.empty(0)
         self._space = FacetSpace(self._source.slices, self._settings.width)
         self._centres: Floats | None = None
         if isinstance(self._source, VectorSource):
@@ -131,7 +135,8 @@ class Likewise(PersonalClusterer):
         k = self._n_clusters or guess_n_clusters(rows, self._seed)
         self._centres = fit_centres(rows, k, self._seed)
         n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
-        self._cover = coverage(_overview(rows), n_cover + 1, self._seed)
+        cover = coverage(_overview(rows), n_cover + 1, self._seed)
+        self._interview = Interview(cover, self._settings.questions_per_training)
 
     # -- learning -----------------------------------------------------------
 
@@ -141,20 +146,22 @@ class Likewise(PersonalClusterer):
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         seeds = self._seeds
-        self._queue = []
+        self._interview.forget_the_line()
         if len(seeds.keys) >= 2:
             n_classes = max(len(seeds.keys), self._n_clusters)
             lesson = first_lesson(seeds, _side_by_side(self._facets), n_classes)
-            self._teach(lesson)
+            self._taught = lesson.images
+            slipped = self._learner.fit(
+                lesson.images, lesson.classes, n_classes, trust=lesson.trust
+            )
+            self._slipped = np.where(np.isin(self._taught, list(self._confirmed)), 0.0, slipped)
+            lesson = lesson.doubting(self._slipped)
             share = self._settings.self_training
             more = second_lesson(lesson, seeds, self._learner.predict(), share, self._seed)
-            if more is not None:
-                self._learner.refit(more.images, more.classes, trust=more.trust)
+            more = more or lesson
+            self._learner.refit(more.images, more.classes, trust=more.trust)
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
-
-    def _teach(self, lesson: Lesson) -> None:
-        self._learner.fit(lesson.images, lesson.classes, lesson.n_classes, trust=lesson.trust)
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
         if source is self._source:
@@ -181,12 +188,9 @@ class Likewise(PersonalClusterer):
         PoolExhaustedError
             If answers have settled every image.
         """
-        questions: list[Question] = []
-        while len(questions) < n:
-            question = self._next_question(n)
-            if question is None:
-                break
-            questions.append(question)
+        seeds = self._seeds
+        phrasing = Phrasing(self._kinds, seeds, self._raw_probabilities, self.constraints_)
+        questions = self._interview.ask(n, phrasing, self._embeddings, self._asker.n_asked)
         if not questions:
             raise PoolExhaustedError(
                 f"{n} questions were asked for but the answers so far settle every image; "
@@ -194,53 +198,6 @@ class Likewise(PersonalClusterer):
             )
         self._asker.n_asked += len(questions)
         return questions
-
-    def _next_question(self, n: int) -> Question | None:
-        seeds = self._seeds
-        phrasing = Phrasing(self._kinds, seeds, self._raw_probabilities, self.constraints_)
-        is_open = self._is_open(seeds)
-        for attempt in range(2):
-            while self._queue:
-                image = self._queue.pop(0)
-                question = self._phrase(image, phrasing, is_open)
-                if question is not None:
-                    return question
-            if attempt == 0:
-                self._queue = self._line_up(is_open, n).tolist()
-        return None
-
-    def _phrase(
-        self, image: int, phrasing: Phrasing, is_open: npt.NDArray[np.bool_]
-    ) -> Question | None:
-        if not is_open[image]:
-            return None
-        if phrasing.seeds.keys or "label" in self._kinds:
-            return phrasing.question(image)
-        # Nothing is known yet: compare with the next image in line.
-        other = next((i for i in self._queue if is_open[i] and i != image), None)
-        if other is None:
-            return None
-        self._queue.insert(0, image)
-        self._queue.remove(other)
-        if "pair" in self._kinds:
-            return Question.pair(image, other)
-        return Question.choice(other, (image,), ("group 1",))
-
-    def _line_up(self, is_open: npt.NDArray[np.bool_], n: int) -> npt.NDArray[Any]:
-        """Return the images to ask about next: coverage first, then unsure and different."""
-        fresh = self._cover[is_open[self._cover]]
-        if len(fresh) and self._asker.n_asked < len(self._cover):
-            return fresh
-        n_wanted = max(n, self._settings.questions_per_training)
-        return unsure_and_different(self._raw_probabilities, self._embeddings, is_open, n_wanted)
-
-    def _is_open(self, seeds: Seeds) -> npt.NDArray[np.bool_]:
-        is_open: npt.NDArray[np.bool_] = seeds.classes < 0
-        is_open[list(self.constraints_.bad_images)] = False
-        for answer in list(self.constraints_.answers.values())[-50:]:
-            if answer.answer == "cannot_tell":
-                is_open[answer.question.images[0]] = False
-        return is_open
 
     @property
     def _raw_probabilities(self) -> Floats:
@@ -278,6 +235,7 @@ class Likewise(PersonalClusterer):
 
     def _converse(self, oracle: Oracle, n: int) -> None:
         """Ask one by one: an answer may show a group that the next question can offer."""
+        n -= self._look_again(oracle, n // 2)
         for _ in range(n):
             try:
                 questions = self.ask(1)
@@ -285,7 +243,33 @@ class Likewise(PersonalClusterer):
                 return
             self.tell(questions, oracle.answer(questions))
 
+    def _look_again(self, oracle: Oracle, n: int) -> int:
+        """Have at most `n` doubtful answers confirmed or corrected; return how many."""
+        n_put = 0
+        for suspect in self.suspects_:
+            question = second_opinion(suspect, self._seeds, self._kinds)
+            if n_put == n:
+                break
+            if question is None:
+                continue
+            super().tell([question], oracle.answer([question]))
+            n_put += 1
+            if max(self.constraints_.answers) in self.constraints_.set_aside:
+                self.constraints_.retract(suspect.answer)
+            self._confirmed.add(suspect.image)
+        self._asker.n_asked += n_put
+        return n_put
+
     # -- what people want to know ---------------------------------------------
+
+    @property
+    def suspects_(self) -> tuple[Suspect, ...]:
+        """Answers that the rest contradicts, most doubtful first; they stand until taken back."""
+        if self.constraints_.n_answers < _LISTEN_FIRST:
+            return ()
+        seeds, k = self._seeds, self._settings.n_clusters
+        found = find_suspects(seeds, self._taught, self._slipped, self.constraints_, k)
+        return tuple(suspect for suspect in found if suspect.image not in self._confirmed)
 
     def advice(self) -> Advice:
         """Return how well the model understood, and what more answers would change."""
@@ -295,11 +279,21 @@ class Likewise(PersonalClusterer):
     def _extra_arrays(self) -> dict[str, Any]:
         space = {f"space.{name}": array for name, array in self._space.arrays.items()}
         told = np.array(self._expectations, dtype=bool)
-        return {"centres": self._centres, "expectations": told, **space, **self._learner.arrays()}
+        return {
+            "centres": self._centres,
+            "expectations": told,
+            "confirmed": np.array(sorted(self._confirmed), dtype=np.intp),
+            "taught": self._taught,
+            "slipped": self._slipped,
+            **space,
+            **self._learner.arrays(),
+        }
 
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres = arrays.get("centres")
         self._expectations = arrays["expectations"].tolist()
+        self._confirmed = set(arrays["confirmed"].tolist())
+        self._taught, self._slipped = arrays["taught"], arrays["slipped"]
         prefix = "space."
         self._space.arrays = {
             k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)

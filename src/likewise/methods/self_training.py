@@ -12,6 +12,7 @@ Indexes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
 _STAND_IN, _OPEN_GROUP, _GUESS = 0.2, 0.5, 0.2  # trust, where an answer has 1
 _MAX_GUESSES = 400
+_ENOUGH, _LEAST_TRUST = 3, 0.05
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,16 @@ class Lesson:
             np.concatenate([self.trust, np.full(len(images), trust)]),
             self.n_classes,
         )
+
+    def doubting(self, slipped: npt.NDArray[np.float64]) -> "Lesson":
+        """Return this lesson with less trust in images whose label may be a slip.
+
+        Not in groups of which little is known: there everything is surprising.
+        """
+        is_known = np.bincount(self.classes, minlength=self.n_classes)[self.classes] >= _ENOUGH
+        doubt = np.where(is_known, slipped, 0.0)
+        trust = self.trust * (1 - doubt).clip(_LEAST_TRUST)
+        return Lesson(self.images, self.classes, trust, self.n_classes)
 
 
 def first_lesson(seeds: Seeds, rows: Floats, n_classes: int) -> Lesson:

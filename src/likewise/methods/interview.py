@@ -1,0 +1,100 @@
+"""Which images a person is asked about, and in which order: coverage first, then doubt."""
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.question import Question
+from likewise.methods.choosing import Phrasing, unsure_and_different
+
+Floats = npt.NDArray[np.float32]
+_SOON = 50  # answers before an image of which nobody could tell is asked about again
+
+
+class Interview:
+    """A line of images to ask about, made anew when it is empty or the model has changed.
+
+    Parameters
+    ----------
+    cover : array of int
+        Images that stand for all, the most important first.
+    at_once : int
+        Images lined up together, so that they differ from each other.
+    """
+
+    def __init__(self, cover: npt.NDArray[np.intp], at_once: int) -> None:
+        self._cover, self._at_once = cover, at_once
+        self._line: list[int] = []
+
+    def forget_the_line(self) -> None:
+        """Line up anew at the next question: the model has changed."""
+        self._line = []
+
+    def ask(self, n: int, phrasing: Phrasing, embeddings: Floats, n_asked: int) -> list[Question]:
+        """Return up to `n` questions, none if answers have settled every image.
+
+        Parameters
+        ----------
+        n : int
+        phrasing : Phrasing
+            What is known, and how to put it.
+        embeddings : array of shape (n_images, d)
+            In which questions of one round are to differ.
+        n_asked : int
+            Questions before.
+        """
+        is_open = _open_images(phrasing)
+        questions: list[Question] = []
+        while len(questions) < n:
+            if not self._line:
+                n_wanted = max(n - len(questions), self._at_once)
+                asked = n_asked + len(questions)
+                self._line = self._line_up(n_wanted, phrasing, embeddings, is_open, asked)
+            if not self._line:
+                break
+            image = self._line.pop(0)
+            question = self._phrase(image, phrasing, is_open)
+            if question is not None:
+                questions.append(question)
+        return questions
+
+    def _phrase(
+        self, image: int, phrasing: Phrasing, is_open: npt.NDArray[np.bool_]
+    ) -> Question | None:
+        if not is_open[image]:
+            return None
+        if phrasing.seeds.keys or "label" in phrasing.kinds:
+            is_open[image] = False  # not twice in one round
+            return phrasing.question(image)
+        # Nothing is known yet: compare with the next image in line.
+        other = next((i for i in self._line if is_open[i] and i != image), None)
+        if other is None:
+            return None
+        self._line.insert(0, image)
+        self._line.remove(other)
+        is_open[other] = False
+        if "pair" in phrasing.kinds:
+            return Question.pair(image, other)
+        return Question.choice(other, (image,), ("group 1",))
+
+    def _line_up(
+        self,
+        n: int,
+        phrasing: Phrasing,
+        embeddings: Floats,
+        is_open: npt.NDArray[np.bool_],
+        n_asked: int,
+    ) -> list[int]:
+        fresh = self._cover[is_open[self._cover]]
+        if len(fresh) and n_asked < len(self._cover):
+            return [int(image) for image in fresh]
+        return unsure_and_different(phrasing.probabilities, embeddings, is_open, n).tolist()
+
+
+def _open_images(phrasing: Phrasing) -> npt.NDArray[np.bool_]:
+    """Return which images have no settled place, and may be asked about now."""
+    is_open: npt.NDArray[np.bool_] = phrasing.seeds.classes < 0
+    is_open[list(phrasing.graph.bad_images)] = False
+    for answer in list(phrasing.graph.answers.values())[-_SOON:]:
+        if answer.answer == "cannot_tell":
+            is_open[answer.question.images[0]] = False
+    return is_open

@@ -1,0 +1,115 @@
+"""Which facets matter, and which labels may be slips: found by leaving each label out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from scipy.optimize import fmin_l_bfgs_b
+from torch import Tensor
+
+Doubles = npt.NDArray[np.float64]
+_STEPS = 40
+_START = (0.0, -1.0, 1.0, -4.0)  # log gamma, log noise, log sharpness, logit of slips
+_BOUNDS = [(-3.0, 3.0), (-6.0, 3.0), (-2.0, 5.0), (-8.0, 0.0)]
+_LEAST_TRUST = 0.05
+_REWEIGHINGS = 2
+
+
+@dataclass
+class Tuning:
+    """What is learned about facets, the same for all images.
+
+    Parameters
+    ----------
+    weights : array of shape (f,)
+        How much each facet counts in a distance.
+    gamma, noise, sharpness : float
+        Inverse width of the kernel, variance of a label, inverse temperature.
+    slips : float
+        Share of labels that say nothing of their image.
+    """
+
+    weights: Doubles
+    gamma: float
+    noise: float
+    sharpness: float
+    slips: float
+
+
+class LeftOut:
+    r"""Predictions of each label from all others, closed form, as a function of the tuning.
+
+    Notes
+    -----
+    With :math:`K` the kernel and :math:`\sigma^2 / t_i` the variance of label :math:`i`,
+    which is trusted :math:`t_i`,
+
+    .. math:: \mu_{-i} = y_i - \alpha_i / [(K + \sigma^2 T^{-1})^{-1}]_{ii}, \qquad
+              p_i = (1 - \epsilon) \operatorname{softmax}(s \mu_{-i})_{y_i} + \epsilon / k :
+
+    a label is what the others foretell, or, with chance :math:`\epsilon`, a slip that may be
+    anything. The chance that label :math:`i` *is* a slip follows by Bayes:
+    :math:`(\epsilon / k) / p_i`.
+
+    Parameters
+    ----------
+    distances : tensor of shape (f, m, m)
+        Squared distances of the labelled images in each facet, of mean one.
+    y : tensor of shape (m,)
+    n_classes : int
+    trust : tensor of shape (m,)
+        1 for an answer; less for a guess.
+    """
+
+    def __init__(self, distances: Tensor, y: Tensor, n_classes: int, trust: Tensor) -> None:
+        self.distances, self.y, self.trust = distances, y, trust
+        self.Y = F.one_hot(y, n_classes).double()
+
+    def tune(self) -> tuple[Tuning, Doubles]:
+        """Return what foretells left-out labels best, and for each label the chance of a slip."""
+        n_facets = len(self.distances)
+        start = np.concatenate([np.zeros(n_facets), _START])
+        bounds = [(-6.0, 6.0)] * n_facets + _BOUNDS
+        best = fmin_l_bfgs_b(self._cost_and_slope, start, bounds=bounds, maxiter=_STEPS)[0]
+        x = torch.tensor(best)
+        gamma, noise, sharpness = np.exp(best[n_facets:-1]).tolist()
+        slips = float(torch.sigmoid(x[-1]))
+        tuning = Tuning(x[:n_facets].softmax(0).numpy(), gamma, noise, sharpness, slips)
+        return tuning, self._slipped(x)
+
+    def cost(self, x: Tensor) -> Tensor:
+        """Return the mean surprise of left-out labels, plus what is believed beforehand."""
+        w, (gamma, noise, _, slips) = x[:-4], x[-4:]
+        surprise = -self._chances(x, self.trust).log()
+        # Few answers say little about facets: the fewer, the nearer all weights stay together.
+        prior = w.var(unbiased=False) + 0.3 * (gamma**2 + (noise + 1) ** 2 + (slips + 4) ** 2)
+        return (self.trust * surprise).sum() / self.trust.sum() + prior / len(self.y)
+
+    def _cost_and_slope(self, values: Doubles) -> tuple[float, Doubles]:
+        x = torch.tensor(values, requires_grad=True)
+        cost = self.cost(x)
+        cost.backward()  # type: ignore[no-untyped-call]  # torch has no types there
+        assert x.grad is not None  # just computed
+        return cost.item(), x.grad.numpy()
+
+    def _chances(self, x: Tensor, trust: Tensor) -> Tensor:
+        """Return the chance of each label given all others, ``(m,)``."""
+        w, (gamma, noise, sharp, slips) = x[:-4], x[-4:]
+        K = torch.exp(-gamma.exp() * (w.softmax(0)[:, None, None] * self.distances).sum(0))
+        inverse = torch.linalg.inv(K + torch.diag(noise.exp() / trust))
+        left_out = self.Y - (inverse @ (self.Y - self.Y.mean(0))) / inverse.diagonal()[:, None]
+        foretold = (sharp.exp() * left_out).softmax(1).gather(1, self.y[:, None])[:, 0]
+        epsilon = slips.sigmoid()
+        return (1 - epsilon) * foretold + epsilon / self.Y.shape[1]
+
+    def _slipped(self, x: Tensor) -> Doubles:
+        """Return the chance that each label is a slip; doubtful ones count less for the others."""
+        by_chance = torch.sigmoid(x[-1]) / self.Y.shape[1]
+        slipped = torch.zeros_like(self.trust)
+        for _ in range(_REWEIGHINGS):
+            trust = self.trust * (1 - slipped).clamp_min(_LEAST_TRUST)
+            slipped = by_chance / self._chances(x, trust)
+        found: Doubles = slipped.numpy()
+        return found
