@@ -32,5 +32,5 @@ def test_both_rates_and_the_agreement_are_printed(
     out = capsys.readouterr().out
     assert out.count("plain float32 torch") == 2
     assert "times; at least 4: " in out
-    assert out.count("1.000000 at least 0.999: ok") == 8
+    assert out.count("1.000000 at least 0.999: ok") == 9
     assert "from JPEG files" in out

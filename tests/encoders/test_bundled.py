@@ -18,7 +18,12 @@ def test_gives_what_its_facets_promise(pictures: list[Pixels]) -> None:
     assert {facet: vectors.shape for facet, vectors in found.items()} == {
         facet: (len(pictures), width) for facet, width in encoder.facets.items()
     }
-    assert list(encoder.facets) == ["last", *(f"stage{i}" for i in range(7)), "palette"]
+    assert list(encoder.facets) == [
+        "last",
+        *(f"stage{i}" for i in range(7)),
+        "grid",
+        "palette",
+    ]
     assert all(vectors.dtype == np.float32 for vectors in found.values())
     assert all(np.isfinite(vectors).all() for vectors in found.values())
 

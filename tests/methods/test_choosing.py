@@ -5,7 +5,7 @@ import numpy as np
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.methods.choosing import Phrasing, coverage, unsure_and_different
+from likewise.methods.choosing import Phrasing, coverage, unsure_regions
 from likewise.methods.foretelling import was_foretold
 from likewise.methods.seeds_of_groups import seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
@@ -20,16 +20,28 @@ def test_coverage_stands_for_every_clump_largest_first() -> None:
     assert clump[coverage(rows, 3, seed=0)].tolist() == [0, 1, 2]
 
 
-def test_unsure_images_come_first_and_differ_from_each_other() -> None:
-    p = np.full((100, 2), [0.99, 0.01], np.float32)
-    p[:70] = [0.5, 0.5]
-    rows = np.zeros((100, 2), np.float32)
-    rows[10], rows[20] = (5, 0), (0, 5)
-    is_open = np.ones(100, dtype=bool)
-    chosen = unsure_and_different(p, rows, is_open, 3)
-    assert {10, 20} < set(chosen.tolist())
-    is_open[10] = False
-    assert 10 not in unsure_and_different(p, rows, is_open, 3)
+def test_the_middles_of_unsure_regions_are_asked_about_and_oddities_are_not() -> None:
+    rng = stream(1, "regions")
+    centres = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
+    region = np.repeat([0, 1, 2, 3], [60, 60, 60, 20])
+    rows = (centres[region] + rng.normal(size=(200, 2)) * 0.5).astype(np.float32)
+    p = np.full((200, 2), [0.99, 0.01], np.float32)
+    p[region == 1] = [0.55, 0.45]
+    p[region == 3] = [0.5, 0.5]
+    rows[120], p[120] = (30, 30), (0.5, 0.5)  # as unsure as can be, and like nothing else
+    is_open = np.ones(200, dtype=bool)
+    chosen = unsure_regions(p, rows, is_open, 3)
+    assert region[chosen].tolist()[:2] == [1, 3]  # the heaviest first
+    assert np.linalg.norm(rows[chosen[0]] - centres[1]) < 0.3
+    is_open[chosen[0]] = False
+    assert chosen[0] not in unsure_regions(p, rows, is_open, 3)
+
+
+def test_when_few_are_open_all_of_them_are_asked_about() -> None:
+    is_open = np.zeros(50, dtype=bool)
+    is_open[[3, 9]] = True
+    half = np.full((50, 2), 0.5, np.float32)
+    assert unsure_regions(half, np.zeros((50, 2), np.float32), is_open, 5).tolist() == [3, 9]
 
 
 def test_a_choice_shows_likely_groups_and_none_that_is_excluded() -> None:
@@ -62,7 +74,7 @@ def test_a_lesson_has_stand_ins_for_classes_nobody_has_seen() -> None:
     graph.add(0, 1, Relation.DIFFERENT)
     rows = np.eye(6, dtype=np.float32)
     rows[2:5] = rows[0]  # so image 5 is the farthest
-    lesson = first_lesson(seeds_of(graph, 3), rows, 3)
+    lesson = first_lesson(seeds_of(graph, 3), {"all": rows}, 3)
     assert lesson.images.tolist() == [0, 1, 5]
     assert lesson.classes.tolist() == [0, 1, 2]
     assert lesson.trust[2] < lesson.trust[0] == 1
@@ -74,9 +86,8 @@ def test_open_groups_and_sure_guesses_join_the_second_lesson_with_less_trust() -
     graph.add(3, 0, Relation.DIFFERENT)
     seeds = seeds_of(graph, 3)
     p = np.tile(np.array([0.9, 0.06, 0.04], np.float32), (20, 1))
-    lesson = first_lesson(seeds, np.eye(20, dtype=np.float32), 3)
-    more = second_lesson(lesson, seeds, p, share=0.5, seed=0)
-    assert more is not None
+    lesson = first_lesson(seeds, {"all": np.eye(20, dtype=np.float32)}, 3)
+    more = second_lesson(lesson, seeds, lambda images: p[images], share=0.5, seed=0)
     assert more.classes[more.images == 3].tolist() == [1]  # not 0: an answer excludes it
     assert len(more.images) > len(lesson.images) + 1
     assert set(more.trust[len(lesson.images) :]) <= {0.5, 0.2}

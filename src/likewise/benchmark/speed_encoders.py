@@ -15,7 +15,8 @@ from likewise.encoders.bundled import LiteEncoder, load_network
 from likewise.encoders.efficientnet_lite import CENTRE, SCALE
 from likewise.encoders.embed import embed
 from likewise.encoders.encoder import Floats
-from likewise.encoders.pooling import mean_and_spread
+from likewise.encoders.lite_runners import GRID_STAGE
+from likewise.encoders.pooling import grid_means, mean_and_spread
 from likewise.images.collection import Pixels
 from likewise.images.folder import read_folder
 
@@ -61,6 +62,7 @@ def plain_vectors(encoder: LiteEncoder, squares: Pixels) -> Vectors:
         maps = load_network(encoder.variant)((x - CENTRE) / SCALE)
         pooled = {f"stage{i}": mean_and_spread(m) for i, m in enumerate(maps[:-1])}
         pooled["last"] = maps[-1].mean((2, 3))
+    pooled["grid"] = grid_means(maps[GRID_STAGE])
     return {facet: vectors.numpy() for facet, vectors in pooled.items()}
 
 

@@ -15,8 +15,9 @@ from likewise.encoders.efficientnet_lite import (
     scaled_stages,
 )
 from likewise.encoders.encoder import Floats
-from likewise.encoders.lite_runners import Runner, make_runner
+from likewise.encoders.lite_runners import GRID_STAGE, Runner, make_runner
 from likewise.encoders.palette import WIDTH, palettes
+from likewise.encoders.pooling import GRID
 from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
@@ -35,6 +36,7 @@ class LiteEncoder:
     The last layer knows objects; texture and pose are still in the middle ones, and colours
     are counted (`palettes`). Facet ``last`` is the pooled last layer; ``stage0`` to ``stage6``
     are the mean and the spread, side by side, of what each stage gives, all from one pass;
+    ``grid`` is the mean of a middle stage in each of nine places, for what lies where;
     ``palette`` is the histogram of colours.
 
     Parameters
@@ -51,7 +53,7 @@ class LiteEncoder:
     (1, 1280)
     """
 
-    storage = "float16"  # half the disk; no probe in docs/encoders.md loses by it
+    storage = "float16"  # half the disk, three digits
 
     def __init__(self, variant: str = DEFAULT_VARIANT, size: int = DEFAULT_SIZE) -> None:
         if size < 32:
@@ -62,13 +64,14 @@ class LiteEncoder:
         widths = [stage[3] for stage in scaled_stages(variant)]
         self._stages = {f"stage{i}": i for i in range(len(widths))}
         middle = {facet: 2 * widths[stage] for facet, stage in self._stages.items()}
-        self._facets = {"last": HEAD_WIDTH, **middle, "palette": WIDTH}
+        places = {"grid": GRID * GRID * widths[GRID_STAGE]}
+        self._facets = {"last": HEAD_WIDTH, **middle, **places, "palette": WIDTH}
         self._runner: Runner | None = None
 
     @property
     def name(self) -> str:
         """Return the key on disk."""
-        return f"efficientnet-{self.variant}-{self.size}-palette"
+        return f"efficientnet-{self.variant}-{self.size}-grid-palette"
 
     @property
     def facets(self) -> Mapping[str, int]:

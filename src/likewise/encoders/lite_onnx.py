@@ -9,11 +9,12 @@ from likewise.encoders.efficientnet_lite import CENTRE, SCALE, Block, ConvBN, Ef
 from likewise.encoders.onnx_file import OnnxFile
 
 
-def to_onnx(network: EfficientNetLite, stages: Mapping[str, int]) -> bytes:
+def to_onnx(network: EfficientNetLite, stages: Mapping[str, int], grid: int) -> bytes:
     """Return a model from ``pixels`` (b, s, s, 3) uint8 to pooled maps.
 
-    The results, each (b, width, 1, 1), are the mean of the last map, and for each stage
-    in order the mean of x and the mean of x².
+    The results are the map of the stage `grid` (b, width, h, w); then, each
+    (b, width, 1, 1), the mean of the last map, and for each stage in order the
+    mean of x and the mean of x².
     """
     file = OnnxFile()
     x, maps = _convolution(file, _scaled(file), network.stem), []
@@ -22,6 +23,7 @@ def to_onnx(network: EfficientNetLite, stages: Mapping[str, int]) -> bytes:
             assert isinstance(block, Block)  # a stage holds nothing else
             x = _block(file, x, block)
         maps.append(x)
+    file.output(file.node("Identity", maps[grid]), rank=4)
     file.output(file.node("GlobalAveragePool", _convolution(file, x, network.head)), rank=4)
     for position in stages.values():
         value = maps[position]

@@ -1,7 +1,8 @@
 """Two ways to run the bundled network: ONNX Runtime on processors, torch on everything else.
 
 Both take ``(b, s, s, 3)`` uint8 and return pooled vectors: for each stage the mean and the
-spread of its map over all places side by side, and the mean of the last map.
+spread of its map over all places side by side, the mean of the last map, and ``grid``, the means
+of one middle map in nine places.
 """
 
 import importlib.util
@@ -14,10 +15,11 @@ import torch
 from likewise.encoders.efficientnet_lite import CENTRE, SCALE, EfficientNetLite
 from likewise.encoders.encoder import Floats
 from likewise.encoders.lite_onnx import to_onnx
-from likewise.encoders.pooling import mean_and_spread
+from likewise.encoders.pooling import grid_means, grid_means_of_array, mean_and_spread
 from likewise.images.collection import Pixels
 
 _AT_ONCE = 8  # the maps of so few pictures stay in the cache
+GRID_STAGE = 4  # late enough to know parts of things, early enough to know where they are
 Runner = Callable[[Pixels], dict[str, Floats]]
 
 
@@ -48,6 +50,7 @@ def torch_runner(
         maps = network((x.float() - CENTRE) / SCALE)
         pooled = {facet: mean_and_spread(maps[stage]) for facet, stage in stages.items()}
         pooled["last"] = maps[-1].mean((2, 3))
+        pooled["grid"] = grid_means(maps[GRID_STAGE])
         return {facet: vectors.cpu().numpy() for facet, vectors in pooled.items()}
 
     return run
@@ -65,23 +68,24 @@ def onnx_runner(network: EfficientNetLite, stages: Mapping[str, int]) -> Runner:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
-        to_onnx(network, stages), options, providers=["CPUExecutionProvider"]
+        to_onnx(network, stages, GRID_STAGE), options, providers=["CPUExecutionProvider"]
     )
 
     def some(squares: Pixels) -> list[Floats]:
         results: list[Floats] = session.run(None, {"pixels": squares})
-        return [values.reshape(len(squares), -1) for values in results]
+        grid = grid_means_of_array(results[0])
+        return [grid, *(values.reshape(len(squares), -1) for values in results[1:])]
 
     def run(squares: Pixels) -> dict[str, Floats]:
         parts = [squares[i : i + _AT_ONCE] for i in range(0, len(squares), _AT_ONCE)]
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
             columns = zip(*pool.map(some, parts), strict=True)
-        last, *moments = (np.concatenate(column) for column in columns)
+        grid, last, *moments = (np.concatenate(column) for column in columns)
         pooled = {
             facet: _from_moments(mean, squared)
             for facet, mean, squared in zip(stages, moments[::2], moments[1::2], strict=True)
         }
-        return {**pooled, "last": last}
+        return {**pooled, "last": last, "grid": grid}
 
     return run
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import MiniBatchKMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import MAX_GROUPS, Question
@@ -14,8 +14,8 @@ from likewise.seeds import derive
 
 Floats = npt.NDArray[np.float32]
 Indexes = npt.NDArray[np.intp]
-_PER_QUESTION = 12  # unsure images considered for each question
-_AT_LEAST = 60
+_AT_LEAST = 60  # images among which unsure regions are found
+_LOOKED_AT = 6_000
 
 
 def coverage(rows: Floats, n: int, seed: int) -> Indexes:
@@ -37,32 +37,49 @@ def coverage(rows: Floats, n: int, seed: int) -> Indexes:
     return np.array(middle, dtype=np.intp)
 
 
-def unsure_and_different(
+def unsure_regions(
     probabilities: Floats, rows: Floats, is_open: npt.NDArray[np.bool_], n: int
 ) -> Indexes:
-    r"""Return `n` open images with small margins that differ from each other.
+    r"""Return `n` open images that stand for regions of which the model is unsure.
 
     Notes
     -----
-    The margin is :math:`p_{(1)} - p_{(2)}`. Among the ``12 n`` smallest, the smallest is taken
-    first, then again and again the one farthest from all taken (in the learned metric).
+    With the margin :math:`m = p_{(1)} - p_{(2)}`, the less sure half of the open images is
+    divided by k-means with weights :math:`(1 - m)^2` into `n` regions of the learned
+    space; the middle of each is asked about, the heaviest region first. The single
+    least sure image is often an oddity, and what is learned of it helps no other.
     """
-    top = np.partition(probabilities, -2, axis=1)[:, -2:] if probabilities.shape[1] > 1 else None
-    margin = np.zeros(len(rows)) if top is None else top[:, 1] - top[:, 0]
     open_images = np.flatnonzero(is_open)
-    wanted = min(len(open_images), max(_AT_LEAST, _PER_QUESTION * n))
-    order = np.argsort(margin[open_images], kind="stable")[:wanted]
-    candidates = open_images[order]
-    if not len(candidates):
-        return candidates
-    chosen = [0]
-    far = np.linalg.norm(rows[candidates] - rows[candidates[0]], axis=1)
-    while len(chosen) < min(n, len(candidates)):
-        far[chosen[-1]] = -1
-        chosen.append(int(far.argmax()))
-        fresh = np.linalg.norm(rows[candidates] - rows[candidates[chosen[-1]]], axis=1)
-        far = np.where(far < 0, far, np.minimum(far, fresh))
-    return candidates[chosen]
+    if len(open_images) <= n:
+        return open_images
+    unsure = _less_sure_half(probabilities, open_images)
+    weight = (1 - _margin(probabilities[unsure])) ** 2 + 1e-6
+    found = KMeans(min(n, len(unsure)), n_init=1, max_iter=20, random_state=0).fit(
+        rows[unsure], sample_weight=weight
+    )
+    distance = np.linalg.norm(rows[unsure] - found.cluster_centers_[found.labels_], axis=1)
+    mass = np.bincount(found.labels_, weights=weight)
+    middle = [
+        members[distance[members].argmin()]
+        for members in (np.flatnonzero(found.labels_ == c) for c in np.argsort(-mass))
+        if len(members)
+    ]
+    return unsure[middle]
+
+
+def _less_sure_half(probabilities: Floats, open_images: Indexes) -> Indexes:
+    """Return half of the images, of many some, in order of their margin."""
+    looked_at = open_images[:: -(-len(open_images) // _LOOKED_AT)]
+    order = np.argsort(_margin(probabilities[looked_at]), kind="stable")
+    return looked_at[order[: max(_AT_LEAST, len(order) // 2)]]
+
+
+def _margin(probabilities: Floats) -> Floats:
+    if probabilities.shape[1] < 2:
+        return np.zeros(len(probabilities), dtype=np.float32)
+    top = np.partition(probabilities, -2, axis=1)[:, -2:]
+    margin: Floats = top[:, 1] - top[:, 0]
+    return margin
 
 
 @dataclass(frozen=True)

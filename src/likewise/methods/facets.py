@@ -8,7 +8,8 @@ import numpy.typing as npt
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
-_FIT_ROWS = 8_000  # rows from which mean, spread and directions are learned
+_AT_ONCE = 16_384  # rows, so that memory stays small
+_FIT_ROWS = 5_000  # rows from which mean, spread and directions are learned
 
 
 class FacetSpace:
@@ -50,13 +51,16 @@ class FacetSpace:
 
     def __call__(self, matrix: npt.NDArray[np.floating]) -> dict[str, Floats]:
         """Return unit rows ``(n, d_f)`` of each facet."""
+        parts = [slice(at, at + _AT_ONCE) for at in range(0, max(len(matrix), 1), _AT_ONCE)]
         return {
-            name: self._rows(name, np.asarray(matrix[:, columns], dtype=np.float32))
+            name: np.concatenate([self._rows(name, matrix[part, columns]) for part in parts])
             for name, columns in self.slices.items()
         }
 
-    def _rows(self, name: str, raw: Floats) -> Floats:
-        rows = (_root(raw) - self.arrays[f"{name}.mean"]) * self.arrays[f"{name}.scale"]
+    def _rows(self, name: str, raw: npt.NDArray[np.floating]) -> Floats:
+        rows = (
+            _root(np.asarray(raw, dtype=np.float32)) - self.arrays[f"{name}.mean"]
+        ) * self.arrays[f"{name}.scale"]
         if f"{name}.axes" in self.arrays:
             rows = rows @ self.arrays[f"{name}.axes"]
         unit: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
@@ -64,8 +68,9 @@ class FacetSpace:
 
 
 def _root(rows: Floats) -> Floats:
-    root: Floats = np.sign(rows) * np.sqrt(np.abs(rows))
-    return root
+    root = np.abs(rows)
+    np.sqrt(root, out=root)
+    return np.copysign(root, rows, out=root)
 
 
 def leading(rows: Floats, width: int) -> Floats:

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import Question
-from likewise.methods.choosing import Phrasing, unsure_and_different
+from likewise.methods.choosing import Phrasing, unsure_regions
 
 Floats = npt.NDArray[np.float32]
 _SOON = 50  # answers before an image of which nobody could tell is asked about again
@@ -25,34 +25,33 @@ class Interview:
         self._cover, self._at_once = cover, at_once
         self._line: list[int] = []
 
-    def forget_the_line(self) -> None:
-        """Line up anew at the next question: the model has changed."""
-        self._line = []
-
-    def ask(self, n: int, phrasing: Phrasing, embeddings: Floats, n_asked: int) -> list[Question]:
-        """Return up to `n` questions, none if answers have settled every image.
+    def line_up(self, n: int, phrasing: Phrasing, embeddings: Floats, n_asked: int) -> None:
+        """Prepare the next questions, so that nobody waits for them.
 
         Parameters
         ----------
         n : int
+            Questions wanted at least.
         phrasing : Phrasing
             What is known, and how to put it.
         embeddings : array of shape (n_images, d)
-            In which questions of one round are to differ.
+            In which unsure regions are found.
         n_asked : int
             Questions before.
         """
+        self._fill(n, phrasing, embeddings, _open_images(phrasing), n_asked)
+
+    def ask(self, n: int, phrasing: Phrasing, embeddings: Floats, n_asked: int) -> list[Question]:
+        """Return up to `n` questions, none if answers have settled every image; see `line_up`."""
         is_open = _open_images(phrasing)
         questions: list[Question] = []
         while len(questions) < n:
             if not self._line:
-                n_wanted = max(n - len(questions), self._at_once)
                 asked = n_asked + len(questions)
-                self._line = self._line_up(n_wanted, phrasing, embeddings, is_open, asked)
+                self._fill(n - len(questions), phrasing, embeddings, is_open, asked)
             if not self._line:
                 break
-            image = self._line.pop(0)
-            question = self._phrase(image, phrasing, is_open)
+            question = self._phrase(self._line.pop(0), phrasing, is_open)
             if question is not None:
                 questions.append(question)
         return questions
@@ -68,6 +67,7 @@ class Interview:
         # Nothing is known yet: compare with the next image in line.
         other = next((i for i in self._line if is_open[i] and i != image), None)
         if other is None:
+            is_open[image] = False  # nobody is left to compare it with
             return None
         self._line.insert(0, image)
         self._line.remove(other)
@@ -76,18 +76,19 @@ class Interview:
             return Question.pair(image, other)
         return Question.choice(other, (image,), ("group 1",))
 
-    def _line_up(
+    def _fill(
         self,
         n: int,
         phrasing: Phrasing,
         embeddings: Floats,
         is_open: npt.NDArray[np.bool_],
         n_asked: int,
-    ) -> list[int]:
+    ) -> None:
         fresh = self._cover[is_open[self._cover]]
-        if len(fresh) and n_asked < len(self._cover):
-            return [int(image) for image in fresh]
-        return unsure_and_different(phrasing.probabilities, embeddings, is_open, n).tolist()
+        if not len(fresh) or n_asked >= len(self._cover):
+            n_wanted = max(n, self._at_once)
+            fresh = unsure_regions(phrasing.probabilities, embeddings, is_open, n_wanted)
+        self._line = [int(image) for image in fresh]
 
 
 def _open_images(phrasing: Phrasing) -> npt.NDArray[np.bool_]:

@@ -91,12 +91,18 @@ class KernelLearner:
         rows = self.facets
         if facets is not None:
             rows = {name: torch.from_numpy(array) for name, array in facets.items()}
-        weighted, known = self._weighted(rows), self._weighted(self.known)
-        n = len(weighted)
-        parts = [self._mu(weighted[i : i + _CHUNK], known) for i in range(0, n, _CHUNK)]
+        known, n = self._weighted(self.known), len(next(iter(rows.values())))
+        parts = [
+            self._mu(self._weighted({f: r[i : i + _CHUNK] for f, r in rows.items()}), known)
+            for i in range(0, n, _CHUNK)
+        ]
         found = torch.softmax(self.tuning.sharpness * torch.cat(parts), dim=1)
         probabilities: Floats = found.numpy()
         return probabilities
+
+    def believe(self, images: npt.NDArray[np.intp]) -> Floats:
+        """Return probabilities ``(m, k)`` of some of the images."""
+        return self.predict({name: rows[images].numpy() for name, rows in self.facets.items()})
 
     def rows(self, facets: Mapping[str, Floats]) -> Floats:
         """Return images in the learned metric, ``(n, d)``: what `transform` shows."""

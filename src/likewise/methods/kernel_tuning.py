@@ -81,16 +81,18 @@ class LeftOut:
 
     def cost(self, x: Tensor) -> Tensor:
         """Return the mean surprise of left-out labels, plus what is believed beforehand."""
-        w, (gamma, noise, _, slips) = x[:-4], x[-4:]
+        w, numbers = x[:-4], x[-4:]
         surprise = -self._chances(x, self.trust).log()
-        # Few answers say little about facets: the fewer, the nearer all weights stay together.
-        prior = w.var(unbiased=False) + 0.3 * (gamma**2 + (noise + 1) ** 2 + (slips + 4) ** 2)
-        return (self.trust * surprise).sum() / self.trust.sum() + prior / len(self.y)
+        # Few answers say little about facets: the fewer, the nearer all weights stay together,
+        # and the numbers to what they usually are.
+        prior = w.var(unbiased=False) + 0.3 * ((numbers - numbers.new_tensor(_START)) ** 2).sum()
+        cost: Tensor = (self.trust * surprise).sum() / self.trust.sum() + prior / len(self.y)
+        return cost
 
     def _cost_and_slope(self, values: Doubles) -> tuple[float, Doubles]:
         x = torch.tensor(values, requires_grad=True)
         cost = self.cost(x)
-        cost.backward()  # type: ignore[no-untyped-call]  # torch has no types there
+        cost.backward()
         assert x.grad is not None  # just computed
         return cost.item(), x.grad.numpy()
 
@@ -102,7 +104,8 @@ class LeftOut:
         left_out = self.Y - (inverse @ (self.Y - self.Y.mean(0))) / inverse.diagonal()[:, None]
         foretold = (sharp.exp() * left_out).softmax(1).gather(1, self.y[:, None])[:, 0]
         epsilon = slips.sigmoid()
-        return (1 - epsilon) * foretold + epsilon / self.Y.shape[1]
+        chances: Tensor = (1 - epsilon) * foretold + epsilon / self.Y.shape[1]
+        return chances
 
     def _slipped(self, x: Tensor) -> Doubles:
         """Return the chance that each label is a slip; doubtful ones count less for the others."""

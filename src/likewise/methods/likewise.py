@@ -24,9 +24,10 @@ from likewise.methods.suspects import Suspect, find_suspects
 from likewise.methods.told import as_answers
 from likewise.methods.unguided import guess_n_clusters
 from likewise.oracles.oracle import Oracle
-from likewise.progress import Progress
+from likewise.progress import Progress, silent
 
 KINDS = ("pair", "choice", "label")
+_ENOUGH = 5_000  # images from which centres are found
 _LISTEN_FIRST = 30  # answers before any of them is doubted
 
 
@@ -61,9 +62,11 @@ class Likewise(PersonalClusterer):
     1. *Coverage*: one question for the middle of each super-instance.
     2. *Learning*: `KernelLearner` on all facets; which facets matter follows from how well
        answers foretell each other. Then self-training on confident images.
-    3. *Asking*: images with small margins that differ from each other, each compared with one
+    3. *Asking*: the middles of regions of which the model is unsure, each compared with one
        representative of every likely group: one choice says more than a pair.
-    4. Answers hold for the images they name; see `labels_` of the base class.
+    4. *Doubting*: answers that all others contradict count less, and some questions are spent
+       on a second opinion; see `suspects_`.
+    5. Answers hold for the images they name; see `labels_` of the base class.
 
     Examples
     --------
@@ -82,7 +85,7 @@ class Likewise(PersonalClusterer):
         n_clusters: int | None = None,
         *,
         kinds: str | Sequence[str] = "pair,choice",
-        n_cover: int = 20,
+        n_cover: int = 25,
         questions_per_training: int = 5,
         self_training: float = 0.3,
         width: int = 128,
@@ -133,10 +136,10 @@ class Likewise(PersonalClusterer):
     def _find_centres(self) -> None:
         rows = _side_by_side(self._facets)
         k = self._n_clusters or guess_n_clusters(rows, self._seed)
-        self._centres = fit_centres(rows, k, self._seed)
+        self._centres = fit_centres(rows[:: -(-len(rows) // _ENOUGH)], k, self._seed)
         n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
         cover = coverage(_overview(rows), n_cover + 1, self._seed)
-        self._interview = Interview(cover, self._settings.questions_per_training)
+        self._interview = Interview(cover, 2 * self._settings.questions_per_training)
 
     # -- learning -----------------------------------------------------------
 
@@ -146,10 +149,9 @@ class Likewise(PersonalClusterer):
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         seeds = self._seeds
-        self._interview.forget_the_line()
         if len(seeds.keys) >= 2:
             n_classes = max(len(seeds.keys), self._n_clusters)
-            lesson = first_lesson(seeds, _side_by_side(self._facets), n_classes)
+            lesson = first_lesson(seeds, self._facets, n_classes)
             self._taught = lesson.images
             slipped = self._learner.fit(
                 lesson.images, lesson.classes, n_classes, trust=lesson.trust
@@ -157,8 +159,7 @@ class Likewise(PersonalClusterer):
             self._slipped = np.where(np.isin(self._taught, list(self._confirmed)), 0.0, slipped)
             lesson = lesson.doubting(self._slipped)
             share = self._settings.self_training
-            more = second_lesson(lesson, seeds, self._learner.predict(), share, self._seed)
-            more = more or lesson
+            more = second_lesson(lesson, seeds, self._learner.believe, share, self._seed)
             self._learner.refit(more.images, more.classes, trust=more.trust)
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
@@ -174,9 +175,11 @@ class Likewise(PersonalClusterer):
             rows = _side_by_side(facets)
             return rows, nearness(rows, self._centres)
         rows = self._learner.rows(facets)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9), self._learner.predict(
-            facets
-        )
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9)
+        return rows, self._learner.predict(facets)
+
+    def _rows_to_compare(self) -> None:
+        """Remember nothing: `Interview` looks at the embeddings themselves."""
 
     # -- asking -------------------------------------------------------------
 
@@ -188,9 +191,7 @@ class Likewise(PersonalClusterer):
         PoolExhaustedError
             If answers have settled every image.
         """
-        seeds = self._seeds
-        phrasing = Phrasing(self._kinds, seeds, self._raw_probabilities, self.constraints_)
-        questions = self._interview.ask(n, phrasing, self._embeddings, self._asker.n_asked)
+        questions = self._interview.ask(n, self._phrasing, self._embeddings, self._asker.n_asked)
         if not questions:
             raise PoolExhaustedError(
                 f"{n} questions were asked for but the answers so far settle every image; "
@@ -198,6 +199,17 @@ class Likewise(PersonalClusterer):
             )
         self._asker.n_asked += len(questions)
         return questions
+
+    def train(self, n_epochs: int | None = None, *, progress: Progress = silent) -> Self:
+        """Train on all answers so far, assign anew, and prepare the next questions."""
+        super().train(n_epochs, progress=progress)
+        n = self._settings.questions_per_training
+        self._interview.line_up(n, self._phrasing, self._embeddings, self._asker.n_asked)
+        return self
+
+    @property
+    def _phrasing(self) -> Phrasing:
+        return Phrasing(self._kinds, self._seeds, self._raw_probabilities, self.constraints_)
 
     @property
     def _raw_probabilities(self) -> Floats:

@@ -1,0 +1,104 @@
+"""How long a person waits for `Likewise`: the next question, and training after ten answers."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.benchmark.clock import peak_memory_mb
+from likewise.encoders.embeddings import Embeddings
+from likewise.methods.likewise import Likewise
+from likewise.oracles.labels import LabelOracle
+from likewise.seeds import stream
+
+#: As the bundled encoder makes them; and the million of the issue.
+FACETS = {"last": 1280, "stage3": 176, "stage4": 240, "stage5": 416, "stage6": 704, "palette": 245}
+MILLION = {"all": 1280}
+ASKED_IN, MEMORY_MB = 0.1, 2000.0
+_ANSWERS, _MORE, _K = 100, 10, 10
+_PART = 50_000  # images made at a time
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What was measured for one size.
+
+    Parameters
+    ----------
+    start, train, question : float
+        Seconds to take the collection in, to train after ten more answers, and
+        until the next question, the longest seen.
+    memory_mb : float
+        Beyond the vectors.
+    """
+
+    start: float
+    train: float
+    question: float
+    memory_mb: float
+
+
+def likewise_bench() -> Iterator[str]:
+    """Yield the printed rows for 60,000 and for a million images."""
+    for n_images, facets, most in ((60_000, FACETS, 3.0), (1_000_000, MILLION, 20.0)):
+        wait = measure(n_images, facets)
+        yield f"{n_images:,} images, {sum(facets.values()):,} numbers each, {_ANSWERS} answers:"
+        yield f"  taken in                     {wait.start:8.2f} s"
+        yield _row("training after ten answers", wait.train, most, "s")
+        yield _row("next question, at worst", wait.question, ASKED_IN, "s")
+        yield _row("memory beyond the vectors", wait.memory_mb, MEMORY_MB, "MB")
+
+
+def measure(n_images: int, facets: Mapping[str, int]) -> Wait:
+    """Return the waits of a person with so many images."""
+    X, truth = _collection(n_images, facets)
+    oracle, before = LabelOracle(truth), peak_memory_mb()
+    model = Likewise(_K, random_state=0)
+    began = time.perf_counter()
+    model.start(X)
+    started = time.perf_counter() - began
+    _converse(model, oracle, _ANSWERS)
+    model.train()
+    waits = _converse(model, oracle, _MORE)
+    began = time.perf_counter()
+    model.train()
+    trained = time.perf_counter() - began
+    began = time.perf_counter()
+    model.ask(_MORE)  # in the page this is prepared by the trainer, before anyone asks
+    waits.append((time.perf_counter() - began) / _MORE)
+    return Wait(started, trained, max(waits), peak_memory_mb() - before)
+
+
+def _converse(model: Likewise, oracle: LabelOracle, n: int) -> list[float]:
+    """Return the seconds from each answer to the next question."""
+    waits = []
+    questions = model.ask(1)
+    for _ in range(n):
+        answers = oracle.answer(questions)
+        began = time.perf_counter()
+        model.tell(questions, answers)
+        questions = model.ask(1)
+        waits.append(time.perf_counter() - began)
+    return waits
+
+
+def _collection(
+    n_images: int, facets: Mapping[str, int]
+) -> tuple[Embeddings, npt.NDArray[np.intp]]:
+    """Return vectors in ten clouds that overlap, and the cloud of each."""
+    rng = stream(0, "speed of likewise")
+    truth = rng.integers(_K, size=n_images)
+    centres = rng.standard_normal((_K, sum(facets.values())), dtype=np.float32)
+    rows = np.empty((n_images, centres.shape[1]), dtype=np.float32)
+    for at in range(0, n_images, _PART):
+        part = slice(at, min(at + _PART, n_images))
+        rng.standard_normal(dtype=np.float32, out=rows[part])
+        rows[part] += centres[truth[part]]
+    return Embeddings.split(rows, facets), truth
+
+
+def _row(what: str, value: float, most: float, unit: str) -> str:
+    verdict = "holds" if value <= most else "DOES NOT HOLD"
+    return f"  {what:<28} {value:8.2f} {unit} (at most {most:g}: {verdict})"
