@@ -1,5 +1,7 @@
 """Doubtful answers: found, ranked, explained by their chain, looked at again, never dropped."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -10,7 +12,7 @@ from likewise.constraints.relation import Relation
 from likewise.methods.likewise import Likewise
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import seeds_of
-from likewise.methods.suspects import Suspect, find_suspects
+from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects
 from likewise.oracles.labels import LabelOracle
 
 
@@ -27,8 +29,7 @@ def test_the_answer_that_names_the_doubtful_image_is_the_suspect_with_its_chain(
     graph = _graph()
     ids = list(graph.answers)
     seeds = seeds_of(graph, 2)
-    images = np.array([0, 1, 2, 3, 4])
-    found = find_suspects(seeds, images, np.array([0, 0, 0, 0.6, 0.9]), graph, 2)
+    found = find_suspects(seeds, {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.8, 4: 0.9}, graph, 2)
     assert [(s.image, s.answer) for s in found] == [(4, ids[3]), (3, ids[2])]
     assert [str(fact) for fact in found[0].chain] == ["2 = 4"]
 
@@ -36,16 +37,45 @@ def test_the_answer_that_names_the_doubtful_image_is_the_suspect_with_its_chain(
 def test_what_is_likelier_right_than_wrong_is_no_suspect() -> None:
     graph = _graph()
     seeds = seeds_of(graph, 2)
-    assert find_suspects(seeds, np.array([0, 3]), np.array([0.5, 0.4]), graph, 2) == ()
+    assert find_suspects(seeds, {0: 0.7, 3: 0.6}, graph, 2) == ()
 
 
 def test_an_image_that_is_in_none_of_all_groups_is_doubted_first() -> None:
     graph = _graph()
     told = graph.tell(Answer(Question.choice(9, (0, 1), ("a", "b")), "none"))
     seeds = seeds_of(graph, 2)
-    first = find_suspects(seeds, np.array([4]), np.array([0.9]), graph, 2)[0]
+    first = find_suspects(seeds, {4: 0.9}, graph, 2)[0]
     assert (first.image, first.answer) == (9, told.id)
-    assert all(s.image != 9 for s in find_suspects(seeds, np.array([4]), np.ones(1), graph, None))
+    assert all(s.image != 9 for s in find_suspects(seeds, {4: 1.0}, graph, None))
+
+
+def test_when_images_are_surely_in_no_group_the_groups_are_doubted() -> None:
+    graph = _graph()
+    for image in (8, 9):
+        graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
+    seeds = seeds_of(graph, 2)
+    assert find_suspects(seeds, {}, graph, 2, confirmed={9})[0].image == 8
+    found = find_suspects(seeds, {}, graph, 2, confirmed={8, 9})
+    assert [suspect.image for suspect in found] == [0]  # one answer holds both groups apart
+    question = second_opinion(found[0], seeds, ("pair", "choice"))
+    assert question == Question.pair(0, 3)  # not with its own group, and not with 1 again
+    told = graph.tell(Answer(question, "same"))
+    assert at_fault(found[0], told.proof, seeds) == set()  # not for one word
+    assert blamed(graph) is None
+    graph.add(2, 3, Relation.SAME)
+    assert blamed(graph) == next(iter(graph.answers))
+
+
+def test_an_answer_that_many_contradictions_have_in_common_is_blamed() -> None:
+    graph = ConstraintGraph(20)
+    first = graph.add(0, 1, Relation.DIFFERENT).id  # wrong
+    for image in (2, 3, 4):
+        graph.add(0, image, Relation.SAME)
+    assert blamed(graph) is None
+    assert not graph.add(1, 2, Relation.SAME).taken
+    assert blamed(graph) is None
+    assert not graph.add(1, 4, Relation.SAME).taken
+    assert blamed(graph) == first
 
 
 def test_a_second_opinion_shows_other_faces_and_its_own_group_first() -> None:
@@ -54,6 +84,9 @@ def test_a_second_opinion_shows_other_faces_and_its_own_group_first() -> None:
     question = second_opinion(suspect, seeds, ("pair", "choice"))
     assert question is not None
     assert question.images == (4, 2, 3)
+    other = second_opinion(suspect, seeds, ("choice",), turn=1)
+    assert other is not None
+    assert other.images == (4, 0, 1)
     pair = second_opinion(suspect, seeds, ("pair",))
     assert pair is not None
     assert set(pair.images) == {2, 4}
@@ -67,7 +100,7 @@ class _Slips(LabelOracle):
         super().__init__(labels)
         self.wrong, self.slipped = wrong, set[int]()
 
-    def answer(self, questions: list[Question]) -> list[Answer]:  # type: ignore[override]
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return [self._one(question) for question in questions]
 
     def _one(self, question: Question) -> Answer:

@@ -1,11 +1,11 @@
 """Likewise: our own method, for people: few answers, ready vectors, retrained in seconds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Floats, PersonalClusterer, Watch
@@ -20,7 +20,7 @@ from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.source import Source, VectorSource
-from likewise.methods.suspects import Suspect, find_suspects
+from likewise.methods.suspects import Suspect, at_fault, blamed, doubts_of, find_suspects
 from likewise.methods.told import as_answers
 from likewise.methods.unguided import guess_n_clusters
 from likewise.oracles.oracle import Oracle
@@ -56,6 +56,13 @@ class Likewise(PersonalClusterer):
     plan : Plan, optional
         Not used; every method has one.
     random_state : int, optional
+
+    Attributes
+    ----------
+    suspects_ : tuple of Suspect
+        Answers that the rest contradicts, the most doubtful first.
+    taken_back_ : list of Answer
+        What `fit` took back because a second opinion, or most other answers, contradicted it.
 
     Notes
     -----
@@ -122,6 +129,7 @@ class Likewise(PersonalClusterer):
     def _build(self) -> None:
         self._kinds = _checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
+        self.taken_back_: list[Answer] = []
         self._confirmed: set[int] = set()  # images whose doubtful place was confirmed
         self._taught, self._slipped = np.empty(0, np.intp), np.empty(0)
         self._space = FacetSpace(self._source.slices, self._settings.width)
@@ -257,20 +265,30 @@ class Likewise(PersonalClusterer):
 
     def _look_again(self, oracle: Oracle, n: int) -> int:
         """Have at most `n` doubtful answers confirmed or corrected; return how many."""
-        n_put = 0
+        graph, n_put = self.constraints_, 0
+        while (wrong := blamed(graph)) is not None:
+            self._take_back({wrong})
         for suspect in self.suspects_:
-            question = second_opinion(suspect, self._seeds, self._kinds)
+            seeds = self._seeds
+            question = second_opinion(suspect, seeds, self._kinds, turn=len(graph.set_aside))
             if n_put == n:
                 break
             if question is None:
                 continue
             super().tell([question], oracle.answer([question]))
             n_put += 1
-            if max(self.constraints_.answers) in self.constraints_.set_aside:
-                self.constraints_.retract(suspect.answer)
-            self._confirmed.add(suspect.image)
+            proof = graph.set_aside.get(max(graph.answers), ())
+            wrong_ones = at_fault(suspect, proof, seeds)
+            if wrong_ones or not proof:
+                self._confirmed.add(suspect.image)
+            self._take_back(wrong_ones)
         self._asker.n_asked += n_put
         return n_put
+
+    def _take_back(self, numbers: Collection[int]) -> None:
+        for number in numbers:
+            self.taken_back_.append(self.constraints_.answers[number])
+            self.constraints_.retract(number)
 
     # -- what people want to know ---------------------------------------------
 
@@ -279,9 +297,8 @@ class Likewise(PersonalClusterer):
         """Answers that the rest contradicts, most doubtful first; they stand until taken back."""
         if self.constraints_.n_answers < _LISTEN_FIRST:
             return ()
-        seeds, k = self._seeds, self._settings.n_clusters
-        found = find_suspects(seeds, self._taught, self._slipped, self.constraints_, k)
-        return tuple(suspect for suspect in found if suspect.image not in self._confirmed)
+        doubts, k = doubts_of(self._taught, self._slipped), self._settings.n_clusters
+        return find_suspects(self._seeds, doubts, self.constraints_, k, self._confirmed)
 
     def advice(self) -> Advice:
         """Return how well the model understood, and what more answers would change."""

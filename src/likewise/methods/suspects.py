@@ -1,5 +1,7 @@
 """Answers that the rest contradicts: found, ranked, and with the chain that makes them doubtful."""
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +11,10 @@ from likewise.constraints.facts import Fact
 from likewise.constraints.graph import ConstraintGraph
 from likewise.methods.seeds_of_groups import Seeds
 
-DOUBTFUL = 0.5  # chance of a slip from which an answer is worth a second look
-_HOMELESS = 0.99  # the image fits no group although all groups are known
+DOUBTFUL = 0.7  # chance of a slip from which an answer is worth a second look
+_HOMELESS, _FOUNDER = 0.99, 0.9  # images in none of all groups; groups, when such images are sure
+_VOTES = 2  # contradictions that blame one answer before it is held for the wrong one
+_FELLOWS = 20  # images of the same group looked at for the shortest chain
 
 
 @dataclass(frozen=True)
@@ -37,42 +41,74 @@ class Suspect:
 
 def find_suspects(
     seeds: Seeds,
-    images: npt.NDArray[np.intp],
-    slipped: npt.NDArray[np.float64],
+    doubts: dict[int, float],
     graph: ConstraintGraph,
     n_clusters: int | None,
+    confirmed: Collection[int] = (),
 ) -> tuple[Suspect, ...]:
     """Return the doubtful answers, most doubtful first, each once.
 
     Parameters
     ----------
     seeds : Seeds
-    images, slipped : arrays of shape (m,)
-        Labelled images, and for each the chance that its label is a slip.
+    doubts : dict of int to float
+        For labelled images the chance that the label is a slip.
     graph : ConstraintGraph
     n_clusters : int, optional
         With all groups known, an image that is in none of them is doubtful too.
+    confirmed : collection of int
+        Images that were looked at again. Once two of these are in none of all
+        groups, two groups are likely one: the groups themselves are doubtful.
     """
-    doubts = {int(i): float(s) for i, s in zip(images, slipped, strict=True) if s > DOUBTFUL}
-    for members, excluded in seeds.unsettled:
-        if n_clusters is not None and len(excluded) == n_clusters:
-            doubts[int(members[0])] = _HOMELESS
-    found: dict[int, Suspect] = {}
-    for image, surprise in sorted(doubts.items(), key=lambda doubt: (-doubt[1], doubt[0])):
+    homeless = [int(m[0]) for m, excluded in seeds.unsettled if len(excluded) == n_clusters]
+    found = {image: chance for image, chance in doubts.items() if chance > DOUBTFUL}
+    found |= dict.fromkeys(homeless, _HOMELESS)
+    if sum(image in confirmed for image in homeless) >= 2:
+        found |= dict.fromkeys(seeds.representatives, _FOUNDER)
+    suspects: dict[int, Suspect] = {}
+    for image, surprise in sorted(found.items(), key=lambda doubt: (-doubt[1], doubt[0])):
         chain = _what_put_it_there(image, seeds, graph)
         naming = next((f.answer_id for f in chain if image in (f.first, f.second)), None)
-        if naming is not None and naming not in found:
-            found[naming] = Suspect(naming, image, surprise, chain)
-    return tuple(found.values())
+        if naming is not None and naming not in suspects and image not in confirmed:
+            suspects[naming] = Suspect(naming, image, surprise, chain)
+    return tuple(suspects.values())
 
 
 def _what_put_it_there(image: int, seeds: Seeds, graph: ConstraintGraph) -> tuple[Fact, ...]:
-    """Return the shortest chain to another image of its group, else to another group."""
-    place = seeds.classes[image]
-    fellows = np.flatnonzero(seeds.classes == place) if place >= 0 else np.empty(0, np.intp)
-    others = [*seeds.representatives, *fellows[:_MANY].tolist()][::-1]
+    """Return the shortest chain to another image of its group, else to another group.
+
+    What puts an image that stands for its group there is what holds the groups apart.
+    """
+    others = list(seeds.representatives)
+    if image not in others and seeds.classes[image] >= 0:
+        others += np.flatnonzero(seeds.classes == seeds.classes[image])[:_FELLOWS].tolist()
     chains = (graph.proof(image, other) for other in others if other != image)
     return min((chain for chain in chains if chain), key=len, default=())
 
 
-_MANY = 20  # fellows looked at: one of them is near
+def blamed(graph: ConstraintGraph) -> int | None:
+    """Return the answer that most contradictions have in common, if they are many; else None.
+
+    One early slip sets later answers aside. When at least two of them, and more than
+    half of all, rest on one answer, that one is likelier wrong than all of those.
+    """
+    proofs = graph.set_aside.values()
+    votes = Counter(number for proof in proofs for number in {f.answer_id for f in proof})
+    number, n_votes = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
+    return number if n_votes >= _VOTES and 2 * n_votes > len(proofs) else None
+
+
+def at_fault(suspect: Suspect, proof: tuple[Fact, ...], seeds: Seeds) -> set[int]:
+    """Return the answers to take back when a second opinion contradicts a suspect.
+
+    Those that name the image. None where the image stands for its group: a whole
+    group is not given up for one word; see `blamed`.
+    """
+    if suspect.image in seeds.representatives:
+        return set()
+    return {fact.answer_id for fact in proof if suspect.image in (fact.first, fact.second)}
+
+
+def doubts_of(images: npt.NDArray[np.intp], slipped: npt.NDArray[np.float64]) -> dict[int, float]:
+    """Return the chance of a slip by image."""
+    return dict(zip(images.tolist(), slipped.tolist(), strict=True))
