@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench faults format clean
 
 $(VENV)/.package: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -41,6 +41,11 @@ test: check | $(CHROMIUM)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m likewise.benchmark.speed
+
+# Plant small faults in a copy of one room: which do its tests miss, and which tests never fail?
+ROOM ?= losses
+faults: $(VENV)/.dev
+	nice -n 10 $(BIN)/python -m tests.faults $(ROOM)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests examples

@@ -117,6 +117,13 @@ def test_every_picture_is_changed_by_its_own_amounts_in_its_own_order(rng: torch
     assert len(set(orders)) > 12  # of 24
 
 
+def test_a_picture_alone_is_changed_too() -> None:
+    """On one grey pixel only the brightness can be seen."""
+    changed = jitter(torch.full((1, 3, 1, 1), 0.4), RECIPE, torch.Generator().manual_seed(5))
+    factor = 0.2 + 1.6 * torch.rand(1, 4, generator=torch.Generator().manual_seed(5))[0, 0].item()
+    assert changed.flatten().tolist() == pytest.approx([min(1, 0.4 * factor)] * 3)
+
+
 def test_grey_views_have_three_equal_channels_as_often_as_said(rng: torch.Generator) -> None:
     images = torch.rand(1000, 3, 2, 2, generator=rng)
     views = grey(images, 0.2, rng)

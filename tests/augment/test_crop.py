@@ -58,6 +58,20 @@ def test_areas_and_aspects_fill_their_ranges(rng: torch.Generator) -> None:
     assert aspect.max().item() == pytest.approx(4 / 3, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("scale", "side", "share"),
+    [
+        ((0.5, 1.0), 4, (1 - 3.5**2 / 16) / 0.5),  # 3.5 and more are rounded to the whole picture
+        ((0.01, 0.3), 1, (1.5**2 - 0.5**2) / 16 / (0.3 - 0.5**2 / 16)),  # below 0.5 drawn again
+    ],
+)
+def test_boxes_may_be_as_large_as_the_picture_and_as_small_as_a_pixel(
+    scale: tuple[float, float], side: int, share: float, rng: torch.Generator
+) -> None:
+    boxes = draw_boxes(4000, (4, 4), scale, (1.0, 1.0), rng)
+    assert (boxes.height == side).float().mean().item() == pytest.approx(share, abs=0.03)
+
+
 def test_boxes_reach_every_border(rng: torch.Generator) -> None:
     boxes = draw_boxes(3000, (10, 10), (0.3, 0.5), RATIO, rng)
     assert boxes.top.min() == 0

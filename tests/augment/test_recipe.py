@@ -12,6 +12,7 @@ def test_the_papers_recipes_hold_the_papers_numbers() -> None:
     for name, recipe in RECIPES.items():
         assert (recipe.flip, recipe.jitter_probability, recipe.grayscale) == (0.5, 0.8, 0.2), name
         assert (recipe.jitter, recipe.hue) == (0.8, 0.2), name
+        assert recipe.ratio == (0.75, 4 / 3), name
     strengths = {name: recipe.strength for name, recipe in RECIPES.items()}
     assert strengths == {
         "cc-small": 0.5,

@@ -140,11 +140,12 @@ def test_shapes_that_are_no_colour_pictures_are_refused(shape: tuple[int, ...]) 
     "wrong",
     [
         torch.full((1, 3, 4, 4), 200.0),
+        torch.full((1, 3, 4, 4), 1.1),
         torch.full((1, 3, 4, 4), -0.1),
         torch.full((1, 3, 4, 4), torch.nan),
         torch.ones(1, 3, 4, 4, dtype=torch.int64),
     ],
-    ids=["255", "negative", "nan", "integers"],
+    ids=["255", "above one", "negative", "nan", "integers"],
 )
 def test_values_that_are_no_pixels_are_refused(wrong: Tensor) -> None:
     with pytest.raises(InvalidParameterError, match=r"images has values from .* divide by 255"):

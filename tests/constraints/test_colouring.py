@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from likewise.constraints import colour_mend, colour_search, colouring
 from likewise.constraints.colour_mend import mend
 from likewise.constraints.colour_search import Neighbours, core_colours, exact_colours
+from likewise.constraints.colour_swaps import swap_for_gain
 from likewise.constraints.colouring import colour, greedy_colours
 from likewise.seeds import stream
 
@@ -77,6 +78,15 @@ def test_the_exact_search_finds_the_best_or_says_there_is_none(
     if found is not None:
         assert n_clashes(found, edges) == 0
         assert total(scores, found) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("steps", "found"), [(5, [1, 1, 1, 1]), (4, None)])
+def test_the_exact_search_gives_up_in_time(
+    monkeypatch: pytest.MonkeyPatch, steps: int, found: list[int] | None
+) -> None:
+    """Four groups that nothing ties: one step to begin with, and one for each."""
+    monkeypatch.setattr(colour_search, "MAX_STEPS", steps)
+    assert exact_colours([[0.0, 1.0]] * 4, [[], [], [], []]) == found
 
 
 def test_a_small_part_is_solved_exactly_where_swaps_get_stuck(
@@ -186,6 +196,12 @@ def test_more_different_groups_than_colours_clash_as_little_as_can_be(
 def test_groups_that_nothing_ties_keep_their_favourite() -> None:
     scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
     assert colour(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
+
+
+def test_a_swap_that_another_makes_possible_is_made_in_the_next_sweep() -> None:
+    """Group 0 wants colour 1, which group 1 leaves for colour 2 only after it was asked."""
+    scores = [[2.0, 3.0, 0.0], [0.0, 3.0, 4.0]]
+    assert swap_for_gain([0, 1], scores, [[1], [0]]) == [1, 2]
 
 
 def test_groups_that_all_differ_are_matched_with_colours_whatever_their_number() -> None:

@@ -18,8 +18,3 @@ def test_the_examples_of_a_module_run(name: str) -> None:
     failed, attempted = doctest.testmod(module)
     assert failed == 0
     assert bool(attempted) == (name in WITH_EXAMPLES)
-
-
-def test_every_public_name_has_a_docstring() -> None:
-    for name in ("ConstraintGraph", "Fact", "Honoured", "Told", "honour", "violated", "to_line"):
-        assert getattr(likewise.constraints, name).__doc__

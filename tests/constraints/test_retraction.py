@@ -4,7 +4,6 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.log import Log
-from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError
 from tests.constraints.cases import choice, written
@@ -55,18 +54,6 @@ def test_a_choice_stays_aside_while_another_answer_says_the_same_against_it() ->
     graph.tell(choice(0, {"a": 1, "b": 2}, "a"))
     graph.retract(0)
     assert [fact.answer_id for fact in graph.set_aside[2]] == [1]
-
-
-@pytest.mark.usefixtures("no_replay")
-def test_a_choice_of_a_group_shown_twice_stays_aside_while_the_two_differ() -> None:
-    graph = ConstraintGraph(6)
-    graph.add(1, 2, DIFFERENT)
-    graph.add(1, 2, DIFFERENT)
-    graph.tell(Answer(Question.choice(0, (1, 2), ("a", "a")), "a"))
-    graph.retract(0)
-    assert [fact.answer_id for fact in graph.set_aside[2]] == [1]
-    graph.retract(1)
-    assert graph.relation(1, 2) is SAME
 
 
 def test_one_name_for_two_images_does_not_speak_against_their_being_the_same() -> None:

@@ -28,7 +28,7 @@ def answers(draw: st.DrawFn) -> Answer:
     elif kind == "label":
         question, words = Question.label(order[0]), [*words, draw(keys)]
     else:
-        groups = tuple(draw(st.lists(keys, min_size=1, max_size=9)))
+        groups = tuple(draw(st.lists(keys, min_size=1, max_size=9, unique=True)))
         question = Question.choice(order[0], tuple(order[1 : 1 + len(groups)]), groups)
         words = [*words, "none", "new", *groups]
     return Answer(

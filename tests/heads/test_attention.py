@@ -115,5 +115,8 @@ def test_the_bank_is_rows_of_the_features_drawn_by_the_given_generator(
 def test_heads_that_do_not_divide_the_features_and_unknown_names_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match="n_features=10 cannot be shared by n_heads=3"):
         ContextAttention(10, n_heads=3)
+    with pytest.raises(InvalidParameterError, match="n_features=10 cannot be shared by n_heads=0"):
+        ContextAttention(10, n_heads=0)
+    assert ContextAttention(10, n_heads=1)(torch.ones(2, 10)).shape == (2, 10)
     with pytest.raises(UnknownNameError, match="attention; did you mean 'residual'"):
         ContextAttention(attn="residuals")

@@ -76,6 +76,7 @@ def test_the_trunk_has_the_layers_asked_for_and_says_its_width(rng: torch.Genera
     assert features.shape == (5, trunk.n_features) == (5, 8)
     assert (features >= 0).all()
     assert n_parameters(trunk) == 30 * 8 + 8 + 8 * 8 + 8
+    assert n_parameters(VectorTrunk(30)) == 30 * 512 + 512
     with pytest.raises(InvalidParameterError, match="n_layers=0 leaves vectors as they are"):
         VectorTrunk(30, n_layers=0)
 
@@ -89,6 +90,7 @@ def test_an_untrained_gate_changes_nothing(kind: str, rng: torch.Generator) -> N
     gate = FacetGate(SLICES, gate=kind)
     torch.testing.assert_close(gate(vectors), vectors)
     assert gate.weights() == {"last": 1, "middle": 1}
+    assert list(gate.state_dict()) == ["scores"]  # where facets lie is not learned, nor saved
 
 
 @pytest.mark.parametrize("kind", ["softmax", "sigmoid"])
@@ -127,6 +129,11 @@ def test_weights_stay_between_their_limits(kind: str) -> None:
 def test_slices_that_overlap_or_leave_gaps_are_refused(slices: dict[str, slice]) -> None:
     with pytest.raises(InvalidParameterError, match="do not cover a vector of"):
         FacetGate(slices)
+
+
+def test_a_slice_without_a_start_begins_the_vector() -> None:
+    gate = FacetGate({"last": slice(3), "middle": slice(3, 5)})
+    assert gate.facet_of.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_an_unknown_gate_is_refused() -> None:

@@ -127,6 +127,18 @@ def test_strength_scales_what_answers_count() -> None:
     relations = relations_of("same", 8)
     weak, strong = (positive_weights(relations, strength=s)[0, 1] for s in (1.0, 3.0))
     assert float(strong) == pytest.approx(3 * float(weak))
+    assert float(positive_weights(relations, strength=0)[0, 1]) == 0
+
+
+def test_together_answers_weigh_four_strengths_of_the_views_whatever_their_number() -> None:
+    """Eq. (2) with must-links counted unordered; counted ordered it would be two."""
+    for n_links in (1, 3):
+        relations = torch.zeros(8, 8, dtype=torch.int8)
+        for k in range(n_links):
+            relations[2 * k, 2 * k + 1] = relations[2 * k + 1, 2 * k] = 1
+        weights = positive_weights(relations, kind="paper", strength=4.0)
+        views = torch.eye(16).roll(8, dims=1) == 1
+        assert float(weights[~views].sum() / weights[views].sum()) == pytest.approx(4 * 4.0)
 
 
 def test_names_and_values_that_cannot_be_are_refused() -> None:

@@ -32,6 +32,7 @@ def test_the_centre_loss_agrees_with_the_formula(rng: torch.Generator) -> None:
         total += float(importance[i]) * sum((float(rows[i, d]) - mean[d]) ** 2 for d in range(3))
     ours = centre(rows, labels, centres, importance, gamma=0.1).item()
     assert ours == pytest.approx(0.1 * total / 5, rel=0, abs=1e-10)
+    assert centre(rows, labels, centres, importance).item() == pytest.approx(total / 5)
 
 
 def test_a_class_nobody_is_labelled_with_has_a_harmless_mean() -> None:
@@ -87,6 +88,13 @@ def test_neighbours_may_be_looked_for_among_more_images(rng: torch.Generator) ->
     everyone = torch.randn(2000, 3, generator=rng)
     within, of_all = compactness(everyone[:10]), compactness(everyone[:10], everyone)
     assert not torch.allclose(within, of_all)
+
+
+def test_one_neighbour_is_enough() -> None:
+    rows = torch.tensor([[0.0], [1.0], [3.0]])  # squared distances to the nearest: 1, 1, 4
+    c = compactness(rows, n_neighbours=1, floor=0.5)
+    raw = torch.tensor([1 / (1 + 1), 1 / (1 + 1), 1 / (4 + 1)])  # their mean is 2, so the floor 1
+    torch.testing.assert_close(c, raw / raw.mean())
 
 
 def test_many_rows_are_taken_in_parts_without_a_trace(rng: torch.Generator) -> None:
