@@ -43,6 +43,15 @@ def done(result: Result) -> Result:
     return result
 
 
+def error_of(run: Run, *words: object) -> str:
+    """Return what a command that must fail says on stderr, and nothing on stdout."""
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (1, ""), result.exception
+    line = result.stderr[result.stderr.index("Error: ") :]
+    assert "Traceback" not in line
+    return line
+
+
 def json_of(result: Result) -> Any:
     """Return what stands on stdout, which must be one JSON object and nothing else."""
     return json.loads(done(result).stdout)

@@ -1,11 +1,12 @@
 """Encoders by name."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
-from likewise.encoders.registry import make_encoder
+from likewise.encoders.registry import check_encoder, make_encoder
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 
 
@@ -40,6 +41,22 @@ def test_a_size_that_cannot_be_is_refused() -> None:
 def test_paths_and_ids_go_to_hugging_face(name: str) -> None:
     with pytest.raises(EncoderError, match=r"The folder \./no-such-model does not exist"):
         make_encoder(name)
+
+
+@pytest.mark.parametrize("name", ["bundeld", "efficientnet-lite0-8", "./absent", "hf:./absent"])
+def test_the_quick_check_says_what_making_it_would(name: str) -> None:
+    with pytest.raises((UnknownNameError, InvalidParameterError, EncoderError)) as making:
+        make_encoder(name)
+    with pytest.raises(type(making.value), match=re.escape(str(making.value))):
+        check_encoder(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bundled", "efficientnet-lite0"])
+def test_the_quick_check_of_a_bundled_encoder_does_not_wait_for_torch(name: str) -> None:
+    code = f"import likewise.encoders.registry as r; r.check_encoder({name!r})"
+    code += "; import sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.slow

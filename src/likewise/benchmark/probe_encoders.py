@@ -7,6 +7,7 @@ docs/encoders.md. A probe tells encoders apart; it is no result of ours.
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from sklearn.linear_model import LogisticRegression
 
 from likewise.benchmark.datasets.dataset import Dataset
 from likewise.benchmark.datasets.registry import load_dataset
+from likewise.benchmark.scenes import make_scenes
+from likewise.benchmark.speed_encoders import measure_rates
 from likewise.benchmark.subset import Subset
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
@@ -25,14 +28,17 @@ from likewise.seeds import stream
 
 DATASETS = ("fashion", "fruits", "cards", "cifar10")
 N_LABELS, N_SEEDS, N_CIFAR = 100, 5, 2000
+_N_TIMED = 64
 
 
 def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[str]:
     """Yield the lines of a Markdown table: a row for the last layer, and one for all facets."""
     sets = {name: _some(load_dataset(name, data), seed) for name in DATASETS}
     tasks = [(name, column) for name, one in sets.items() for column in one.orientations]
-    yield "| encoder | facets | " + " | ".join(f"{a} {b}" for a, b in tasks) + " | mean |"
-    yield "|---" * (len(tasks) + 3) + "|"
+    heads = " | ".join(f"{a} {b}" for a, b in tasks)
+    yield f"| encoder | pictures/s | facets | {heads} | mean |"
+    yield "|---" * (len(tasks) + 4) + "|"
+    rates = rates_of(encoders)
     for encoder in encoders:
         vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
         for facets in (["last"], list(next(iter(vectors.values())).facets)):
@@ -42,7 +48,17 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
             ]
             what = facets[0] if len(facets) == 1 else "all"
             cells = " | ".join(f"{value:.3f}" for value in [*found, np.mean(found)])
-            yield f"| {encoder} | {what} | {cells} |"
+            yield f"| {encoder} | {rates[encoder]:.0f} | {what} | {cells} |"
+
+
+def rates_of(encoders: Sequence[str]) -> dict[str, float]:
+    """Return pictures a second of each, from pixels to vectors, all on the same pictures."""
+    pictures = list(make_scenes(_N_TIMED)[0])
+    made = {name: make_encoder(name) for name in encoders}
+    ways = {name: partial(encoder.encode, pictures) for name, encoder in made.items()}
+    for way in ways.values():
+        way()  # loading the weights is not what is timed
+    return measure_rates(dict(ways), len(pictures))
 
 
 def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:

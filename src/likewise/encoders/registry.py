@@ -7,7 +7,7 @@ from likewise.encoders.encoder import Encoder
 from likewise.errors import UnknownNameError
 
 DEFAULT = "bundled"
-_OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-palette)?)?")
+_OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-grid-palette)?)?")
 _KNOWN = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
 _FOREIGN = ("hf:ID-OR-FOLDER",)
 
@@ -36,8 +36,31 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
     if own := _OWN.fullmatch(name):
         variant, size = own.groups()
         return LiteEncoder(variant, int(size)) if size else LiteEncoder(variant)
-    if name.startswith("hf:") or "/" in name or Path(name).is_dir():
+    if _is_foreign(name):
         from likewise.encoders.huggingface import hub_encoder
 
         return hub_encoder(name.removeprefix("hf:"))
     raise UnknownNameError("encoder", name, [*_KNOWN, *_FOREIGN])
+
+
+def check_encoder(name: str) -> None:
+    """Say at once if there is no such encoder: before pictures are read, without torch.
+
+    A model of the hub that is not on this machine yet is downloaded.
+
+    Raises
+    ------
+    UnknownNameError, EncoderError
+        As `make_encoder` would.
+    """
+    if _is_foreign(name):
+        from likewise.encoders.hub import find_model
+
+        find_model(name.removeprefix("hf:"))
+    elif name not in _KNOWN:
+        make_encoder(name)
+
+
+def _is_foreign(name: str) -> bool:
+    is_own = name == DEFAULT or _OWN.fullmatch(name)
+    return not is_own and (name.startswith("hf:") or "/" in name or Path(name).is_dir())

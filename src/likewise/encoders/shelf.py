@@ -208,5 +208,5 @@ def _in_words(kept: str) -> Iterator[None]:
         todo = "free some space" if is_full else "make the folder writable"
         raise EncoderError(
             f"{kept} cannot be added to: {what}. Nothing kept so far is lost; {todo} and start "
-            "again, or set LIKEWISE_CACHE to a folder on another disk."
+            "again, or use another disk (--session where there is a session, else LIKEWISE_CACHE)."
         ) from error
