@@ -1,0 +1,78 @@
+"""AutoEmbedder: distances that answers dictate, then k-means."""
+
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor, nn
+
+from likewise.methods.architecture import Architecture
+from likewise.methods.network import View
+from likewise.methods.plan import Plan
+from likewise.methods.rivals.autoencoder import AutoencoderRival
+from likewise.methods.rivals.deep import Indexes
+from likewise.methods.rivals.pair_losses import clipped_distance
+from likewise.queries.pool import QueryStrategy
+
+
+class AutoEmbedder(AutoencoderRival):
+    r"""A Siamese network that regresses distances of answered pairs, then k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+    alpha : float
+        Distance that "different" images should have; more is not asked for.
+    strategy : str or QueryStrategy
+        How pairs are chosen; the paper draws them at random.
+    candidates : {"random", "anchored"}
+        Which pairs are considered.
+    encoder, backbone, architecture, plan, random_state
+        As in `DEC`.
+
+    Notes
+    -----
+    A. Ohi, M. Mridha, F. Safir, M. Hamid, M. Monowar: *AutoEmbedder: a semi-supervised DNN
+    embedding system for clustering*. Knowledge-Based Systems 2020. With the clipped distance
+    :math:`\min(\|z_i - z_j\|, \alpha)`, the loss is its mean squared error from 0 for must-links
+    and from :math:`\alpha = 100` for cannot-links. K-means clusters z.
+
+    Choices. The network is pre-trained as an autoencoder, where the paper starts from one that
+    was trained on other pictures: ready vectors have that already, but z has not. The loss is a
+    share of alpha squared. Pairs given or implied; half of every batch are images with answers.
+    Without any answer it goes on reconstructing, that is, it is `AE`.
+
+    Published property: distances of answered pairs become two-valued, and k-means on z follows
+    the answers.
+    """
+
+    places_anew: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 100.0,
+        strategy: str | QueryStrategy = "random",
+        candidates: Literal["random", "anchored"] = "random",
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.strategy = strategy
+        self.candidates = candidates
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+        linked = self._linked(indexes, view.z.device)
+        if linked is None:
+            return {"reconstruction": self._reconstruction(indexes, view.z)}
+        first, second = view.z[linked.first], view.z[linked.second]
+        alpha = self._settings.alpha
+        return {"pairs": clipped_distance(first, second, linked.relations, limit=alpha)}

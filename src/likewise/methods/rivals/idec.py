@@ -1,0 +1,67 @@
+"""IDEC: DEC that goes on reconstructing, so that clustering does not tear the embedding."""
+
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from likewise.methods.architecture import Architecture
+from likewise.methods.network import View
+from likewise.methods.plan import Plan
+from likewise.methods.rivals.autoencoder import SelfTrainingRival
+from likewise.methods.rivals.deep import Indexes
+
+
+class IDEC(SelfTrainingRival):
+    r"""Improved deep embedded clustering: unguided, nothing is asked.
+
+    Parameters
+    ----------
+    n_clusters : int
+    gamma : float
+        Weight of the clustering beside the reconstruction.
+    encoder, backbone, architecture, plan, random_state
+        As in `DEC`.
+
+    Notes
+    -----
+    X. Guo, L. Gao, X. Liu, J. Yin: *Improved deep embedded clustering with local structure
+    preservation*. IJCAI 2017.
+
+    .. math:: L = \|x - g(f(x))\|^2 + \gamma\, \mathrm{KL}(P \| Q), \qquad \gamma = 0.1,
+
+    with Q and P of `DEC`. The decoder stays, so that what made images alike before clustering
+    still does.
+
+    Choices. As for `DEC`: one hidden layer, 256 directions, Adam at 1e-3 as in the paper. The
+    error is the mean over columns, the divergence the mean over images, so that gamma does not
+    depend on sizes. *Inferred:* targets once an epoch; the paper updates every 140 batches.
+
+    Published property: it clusters as well as `DEC` and reconstructs far better.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        gamma: float = 0.1,
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+        return {
+            "reconstruction": self._reconstruction(indexes, view.z),
+            "clusters": self._settings.gamma * self._divergence(indexes, view),
+        }

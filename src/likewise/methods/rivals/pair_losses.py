@@ -1,0 +1,57 @@
+"""What constrained rivals want of the embeddings of two images: near if same, far if not."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from likewise.losses.distance import squared_distances
+from likewise.losses.similarity import at_least_float32
+
+_EPSILON = 1e-6  # keeps the gradient of roots and arcs finite
+
+
+def signed_distance(first: Tensor, second: Tensor, relations: Tensor, *, clip: float) -> Tensor:
+    r"""Return SDEC's term, the mean of :math:`a_{ij} \|z_i - z_j\|^2`, a = +1 same, -1 different.
+
+    *Fidelity:* "different" is clipped at `clip`, below which the paper's term falls forever.
+    """
+    squared = squared_distances(first, second)
+    return torch.where(relations > 0, squared, -squared.clamp(max=clip)).mean()
+
+
+def margin_distance(first: Tensor, second: Tensor, relations: Tensor, *, margin: float) -> Tensor:
+    r"""Return the classical contrastive loss over pairs.
+
+    Same costs :math:`d^2`, different :math:`\max(0, m - d)^2`; the mean over pairs.
+    """
+    squared = squared_distances(first, second)
+    short = (margin - (squared + _EPSILON).sqrt()).clamp(min=0).square()
+    return torch.where(relations > 0, squared, short).mean()
+
+
+def clipped_distance(first: Tensor, second: Tensor, relations: Tensor, *, limit: float) -> Tensor:
+    r"""Return AutoEmbedder's regression: :math:`\min(d, \alpha)` to 0 or to :math:`\alpha`.
+
+    As a share of :math:`\alpha^2`, so that the size of the loss does not depend on it.
+    """
+    away = (squared_distances(first, second) + _EPSILON).sqrt().clamp(max=limit)
+    wanted = torch.where(relations > 0, 0.0, limit).to(away)
+    return ((away - wanted) / limit).square().mean()
+
+
+def angle_likelihood(first: Tensor, second: Tensor, relations: Tensor, *, factor: float) -> Tensor:
+    r"""Return SpherePair's cross-entropy of the angle between two embeddings.
+
+    With :math:`\theta` the angle, the chance of "same" is
+    :math:`s(\theta) = (1 + \cos \theta) / 2` for pairs that are the same, and
+    :math:`s(\min(\omega \theta, \pi))` for pairs that are not: beyond :math:`\pi / \omega`
+    "different" costs nothing more. The mean over pairs.
+    """
+    cosine = F.cosine_similarity(at_least_float32(first), at_least_float32(second), dim=1)
+    angle = cosine.clamp(-1 + _EPSILON, 1 - _EPSILON).acos()
+    near = (1 + angle.cos()) / 2
+    far = (1 - (factor * angle).clamp(max=math.pi).cos()) / 2
+    likelihood = torch.where(relations > 0, near, far)
+    return -likelihood.clamp(min=_EPSILON).log().mean()

@@ -1,0 +1,127 @@
+"""Base of the rivals that learn no representation: rows stay as they are, clusters have centres."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from likewise.methods.base import Floats, PersonalClusterer
+from likewise.methods.plan import Plan
+from likewise.methods.rivals.directions import make_scaling
+from likewise.methods.source import Source, VectorSource
+from likewise.progress import Progress
+
+Indexes = npt.NDArray[np.intp]
+_READ_OUT = 4096  # images looked at together
+
+
+class RowsRival(PersonalClusterer):
+    r"""Scaled rows, grouped by `_group`; a method adds only that.
+
+    Notes
+    -----
+    Rows are the standardised columns of which the 256 leading directions are kept, facets of
+    equal weight. The images learned from keep the cluster they were given; a new image goes to
+    the nearest mean. Probabilities are the softmax over k of :math:`-2 \delta_{ik} / m`, with
+    distances to the means and m their mean margin, as in `KMeans`.
+    """
+
+    default_plan: ClassVar[Plan] = Plan(n_rounds=4, epochs_per_round=1)
+
+    @abstractmethod
+    def _group(self, rows: Floats) -> Indexes:
+        """Return the cluster of each image, below `n_clusters`; answers are in the graph."""
+
+    @property
+    def _plan(self) -> Plan:
+        # With nothing to ask, every round would be the first one again.
+        is_asking = bool(self.asks) and self._asker.budget > 0
+        return self.default_plan if is_asking else self.default_plan.but(n_rounds=1)
+
+    def _build(self) -> None:
+        self._scaling = make_scaling(self._source)
+        self._centres: Floats | None = None  # a cluster without images has NaN
+        self._clusters: Indexes | None = None
+        self._margin = 1.0
+        if isinstance(self._source, VectorSource):
+            self._own_rows = self._scaled(self._source)
+
+    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
+        # No turn of the asker: rows never change, so a strategy that compares them with those of
+        # the last round (CSD) has nothing to compare, and asks at random as before a first round.
+        self._clusters = self._group(self._own_rows)
+        self._centres = means(self._own_rows, self._clusters, self._n_clusters)
+        self._margin = mean_margin(distances(self._own_rows, self._centres))
+        self.history_.append({"n_answers": float(self.constraints_.n_answers)})
+        progress(1, 1)
+
+    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+        is_own = source is self._source
+        rows = self._own_rows if is_own else self._scaled(source)
+        if self._centres is None:  # nothing is known before the first training
+            return rows, np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
+        probabilities = softened(distances(rows, self._centres), self._margin)
+        if is_own and self._clusters is not None:
+            _put_first(probabilities, self._clusters)
+        return rows, probabilities
+
+    def _scaled(self, source: Source) -> Floats:
+        parts = []
+        for start in range(0, len(source), _READ_OUT):
+            indexes = np.arange(start, min(start + _READ_OUT, len(source)))
+            with torch.no_grad():
+                parts.append(self._scaling(source.batch(indexes)).numpy())
+        rows: Floats = np.concatenate(parts)
+        return rows
+
+    def _modules_to_save(self) -> dict[str, Any]:
+        return {"scaling": self._scaling}
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        return {"centres": self._centres, "margin": np.array([self._margin])}
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        self._centres = arrays.get("centres")
+        self._margin = float(arrays["margin"][0])
+
+
+def means(rows: Floats, clusters: Indexes, n_clusters: int) -> Floats:
+    """Return the mean of each cluster, NaN where it has no image."""
+    found = np.full((n_clusters, rows.shape[1]), np.nan, dtype=np.float32)
+    for c in np.unique(clusters):
+        found[c] = rows[clusters == c].mean(axis=0)
+    return found
+
+
+def distances(rows: Floats, centres: Floats) -> Floats:
+    """Return the distance of every row to every centre; infinite to a centre that is NaN."""
+    # Centre by centre: an image's distances must not depend on its companions' number.
+    away = np.stack([np.linalg.norm(rows - centre, axis=1) for centre in centres], axis=1)
+    found: Floats = np.where(np.isnan(away), np.inf, away).astype(np.float32)
+    return found
+
+
+def softened(away: Floats, margin: float) -> Floats:
+    """Return probabilities that order as distances do; rows sum to one."""
+    weights = np.exp(-2 * (away - away.min(axis=1, keepdims=True)) / margin)
+    found: Floats = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+def mean_margin(away: Floats) -> float:
+    """Return how much farther the second centre is than the nearest, on average."""
+    if np.isfinite(away[0]).sum() < 2:
+        return 1.0
+    nearest, second = np.partition(away, 1, axis=1)[:, :2].T
+    return float((second - nearest).mean()) or 1.0
+
+
+def _put_first(probabilities: Floats, clusters: Indexes) -> None:
+    """Exchange the largest probability of a row with that of its cluster, in place."""
+    row, largest = np.arange(len(clusters)), probabilities.argmax(axis=1)
+    own = probabilities[row, clusters].copy()
+    probabilities[row, clusters] = probabilities[row, largest]
+    probabilities[row, largest] = np.where(largest == clusters, probabilities[row, largest], own)

@@ -1,0 +1,107 @@
+"""SpherePair: angles that answers dictate, no anchors, then k-means on the sphere."""
+
+import math
+from typing import Any, ClassVar, Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from likewise.methods.architecture import Architecture
+from likewise.methods.network import View
+from likewise.methods.plan import Plan
+from likewise.methods.rivals.autoencoder import AutoencoderNetwork, AutoencoderRival
+from likewise.methods.rivals.deep import Indexes
+from likewise.methods.rivals.pair_losses import angle_likelihood
+from likewise.queries.pool import QueryStrategy
+
+_SHARPNESS = 10.0  # of cosine similarities, as for every method read out by centres
+
+
+class SphereNetwork(AutoencoderNetwork):
+    """An autoencoder whose embeddings have length one."""
+
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
+        """Return unit embeddings, and assignments by cosine."""
+        z = F.normalize(self.embed(features), dim=1)
+        return View(features, z, (_SHARPNESS * z @ F.normalize(self.centres, dim=1).T).softmax(1))
+
+
+class SpherePair(AutoencoderRival):
+    r"""Cross-entropy of the angles of answered pairs, then k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+    factor : float, optional
+        :math:`\omega`; "different" images need not be farther apart than :math:`\pi / \omega`.
+        By default :math:`\pi / \arccos(-1 / (K - 1))`, at which K groups fit on the sphere at
+        equal angles.
+    reconstruction : float
+        Weight of the reconstruction beside the pairs.
+    strategy : str or QueryStrategy
+        How pairs are chosen; the paper draws them at random.
+    candidates : {"random", "anchored"}
+        Which pairs are considered.
+    encoder, backbone, architecture, plan, random_state
+        As in `DEC`.
+
+    Notes
+    -----
+    *Angular constraint embedding via SpherePair loss for constrained clustering*. NeurIPS 2025.
+    Clusters have no anchors while the representation is learned: with :math:`\theta` the
+    angle of two embeddings, the chance of "same" is :math:`(1 + \cos \theta) / 2`, and
+    for "different" pairs the angle is first scaled by :math:`\omega`, so that beyond
+    :math:`\pi / \omega` nothing is left to gain. The loss is the binary cross-entropy of the
+    answers, beside a reconstruction of the images; k-means on the sphere gives clusters.
+
+    Choices. The angle is clipped at :math:`\pi` after scaling, so that the cost does not
+    rise again. *Inferred:* the exact form of the likelihood and the weight of the reconstruction,
+    from the paper's summary and not from its code. Without any answer it is `AE` on the sphere.
+
+    Published property: with K groups at equal angles all answers can be kept at no cost.
+    """
+
+    places_anew: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        factor: float | None = None,
+        reconstruction: float = 0.1,
+        strategy: str | QueryStrategy = "random",
+        candidates: Literal["random", "anchored"] = "random",
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.factor = factor
+        self.reconstruction = reconstruction
+        self.strategy = strategy
+        self.candidates = candidates
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _make_autoencoder(self, *given: Any, **widths: Any) -> SphereNetwork:
+        return SphereNetwork(*given, **widths)
+
+    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+        kept = self._settings.reconstruction * self._reconstruction(indexes, view.z)
+        terms = {"reconstruction": kept}
+        linked = self._linked(indexes, view.z.device)
+        if linked is not None:
+            factor = self._settings.factor or equal_angles(self._n_clusters)
+            first, second = view.z[linked.first], view.z[linked.second]
+            terms["pairs"] = angle_likelihood(first, second, linked.relations, factor=factor)
+        return terms
+
+
+def equal_angles(n_clusters: int) -> float:
+    """Return the factor at which `n_clusters` directions of equal angles are far enough apart."""
+    return math.pi / math.acos(-1 / (n_clusters - 1)) if n_clusters > 2 else 1.0

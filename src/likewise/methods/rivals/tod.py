@@ -1,0 +1,181 @@
+"""TOD: labels for the images of which the output changed most between two rounds."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from likewise.constraints.question import Question
+from likewise.errors import PoolExhaustedError
+from likewise.methods.architecture import Architecture
+from likewise.methods.asking import unit
+from likewise.methods.base import Floats
+from likewise.methods.known import Known
+from likewise.methods.labelling import closed_images
+from likewise.methods.lesson import named_classes
+from likewise.methods.network import EmbeddingNetwork, View
+from likewise.methods.plan import Plan
+from likewise.methods.readout import fit_centres, nearness
+from likewise.methods.rivals.deep import DeepRival, Indexes
+from likewise.methods.source import Source
+from likewise.progress import Progress
+from likewise.seeds import stream
+
+
+class TOD(DeepRival):
+    r"""Temporal output discrepancy: asks for labels where the network changed its mind.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Classes; one that no label names yet keeps its place.
+    weight : float
+        Of the agreement with the last round, over all images.
+    encoder, backbone, architecture, plan, random_state
+        As in `PICA`. Labels are asked for between rounds.
+
+    Notes
+    -----
+    S. Huang, T. Wang, H. Xiong, J. Huan, D. Dou: *Semi-supervised active learning with temporal
+    output discrepancy*. ICCV 2021; the parent of OCC's CSD, which compares similarities of pairs
+    where this compares outputs of images. With f_c the network after round c,
+
+    .. math:: D(x) = \|f_c(x) - f_{c-1}(x)\|
+
+    bounds the loss of an image from below, without its label: the images of largest D are labelled
+    next. Training adds :math:`\lambda \|f(x) - f_{c-1}(x)\|^2` over images without a label.
+
+    Choices. f are class probabilities. The first labels are random, as in the paper. Half of
+    every batch are labelled images, since a person gives a hundred labels, not thousands.
+    *Fidelity:* the paper's earlier network is a moving average; here its outputs of the last round
+    are kept, one row an image. Before any label there is nothing to teach, and k-means on the
+    untrained embedding stands in, as it does for `DSAC`. "Same" and "different" are honoured,
+    not learned from.
+
+    Published property: D is larger where the loss is larger.
+    """
+
+    network_: EmbeddingNetwork
+    asks: ClassVar[tuple[str, ...]] = ("label",)
+    default_plan: ClassVar[Plan] = Plan(n_rounds=5, epochs_per_round=15, batch_size=256)
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        weight: float = 0.1,
+        encoder: Any = "bundled",
+        backbone: str | nn.Module | None = None,
+        architecture: Architecture | None = None,
+        plan: Plan | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weight = weight
+        self.encoder = encoder
+        self.backbone = backbone
+        self.architecture = architecture
+        self.plan = plan
+        self.random_state = random_state
+
+    def _build(self) -> None:
+        super()._build()
+        self._centres: Floats | None = None
+        self._earlier: Floats | None = None  # outputs of all images, one round ago
+        self._classes = np.full(len(self._source), -1, dtype=np.intp)
+
+    def _make_network(self) -> EmbeddingNetwork:
+        backbone, n_features, scaling = self._body()
+        return EmbeddingNetwork(
+            backbone,
+            n_features,
+            n_embedding=self._settings.architecture.n_projection,
+            n_classes=self._n_clusters,
+            scaling=scaling,
+        )
+
+    # -- training -------------------------------------------------------------
+
+    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
+        self._classes = named_classes(self.constraints_, self._n_clusters)
+        if not self._is_mid_round:
+            self._earlier = super()._read_out(self._source)[1]
+        super()._improve(n_epochs, progress)
+        rows = unit(super()._read_out(self._source)[0])
+        is_taught = (self._classes >= 0).any()
+        self._centres = None if is_taught else fit_centres(rows, self._n_clusters, self._seed)
+
+    def _batches(self) -> Iterator[Indexes]:
+        labelled = np.flatnonzero(self._classes >= 0)
+        rng = stream(self._seed, "labelled", self._epoch)
+        for batch in super()._batches():
+            some = rng.permutation(labelled)[: max(1, len(batch) // 2)]
+            yield np.concatenate([some, batch])[: len(batch)]
+
+    def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
+        indexes, share = self._shared(indexes)
+        view = self._look_plain(indexes[share])
+        self._count(view)
+        assert self._earlier is not None  # `_improve` keeps it
+        known = torch.from_numpy(self._classes[indexes]).to(view.p.device)
+        before = torch.from_numpy(self._earlier[indexes]).to(view.p.device)
+        changed = (view.p - before).square().sum(dim=1)
+        terms = {"discrepancy": self._settings.weight * changed.mean()}
+        if (known >= 0).any():
+            log_p = self.network_.classifier(view.z).log_softmax(dim=1)
+            terms["class"] = F.nll_loss(log_p, known, ignore_index=-1)
+        return terms
+
+    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+        raise NotImplementedError("one view is enough")  # see `_step_terms`
+
+    # -- questions --------------------------------------------------------------
+
+    @property
+    def discrepancy_(self) -> Floats:
+        """Return D of every image, (n,); zero before there are two rounds to compare."""
+        check_is_fitted(self, "labels_")
+        if self._earlier is None:
+            return np.zeros(len(self._source), dtype=np.float32)
+        now = super()._read_out(self._source)[1]
+        changed: Floats = np.linalg.norm(now - self._earlier, axis=1)
+        return changed
+
+    def ask(self, n: int = 1) -> list[Question]:
+        """Return the `n` images whose output changed most; any, before the first label."""
+        check_is_fitted(self, "constraints_")
+        n_open = int((~closed_images(self.constraints_)).sum())
+        if n_open < n:
+            told = f"{n} labels were asked for but only {n_open} images have none; ask for fewer."
+            raise PoolExhaustedError(told)
+        return self._ask_what_is_left(n)
+
+    def _ask_what_is_left(self, n: int) -> list[Question]:
+        open_images = np.flatnonzero(~closed_images(self.constraints_))
+        draw, self._asker.n_calls = self._asker.n_calls, self._asker.n_calls + 1
+        order = stream(self._seed, "label at random", draw).permutation(open_images)
+        if (self._classes >= 0).any():
+            order = order[np.argsort(-self.discrepancy_[order], kind="stable")]
+        chosen = order[:n]
+        self._asker.n_asked += len(chosen)
+        return [Question.label(int(image)) for image in chosen]
+
+    # -- reading it out -----------------------------------------------------------
+
+    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+        rows, probabilities = super()._read_out(source)
+        rows = unit(rows)
+        if self._centres is not None:
+            probabilities = nearness(rows, self._centres)
+        return rows, probabilities
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        return {"centres": self._centres, "earlier": self._earlier}
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        self._centres, self._earlier = arrays.get("centres"), arrays.get("earlier")
+        self._classes = named_classes(self.constraints_, self._n_clusters)
