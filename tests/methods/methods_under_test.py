@@ -11,6 +11,7 @@ from likewise.methods.likewise import Likewise
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
+from tests.methods.rivals.rivals_under_test import RIVALS
 
 QUICK = Plan(epochs_per_round=5, n_rounds=2, batch_size=64, learning_rate=0.01)
 
@@ -21,6 +22,7 @@ METHODS: dict[str, Callable[..., PersonalClusterer]] = {
     "pcl": lambda **given: PCL(**_with(given, plan=QUICK)),
     "likewise": lambda **given: Likewise(**_with(given)),
     "kmeans": lambda **given: KMeans(**_with(given)),
+    **RIVALS,
 }
 
 

@@ -1,12 +1,15 @@
 """Which images are asked about, and in which form."""
 
 import numpy as np
+import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
+from likewise.errors import PoolExhaustedError
 from likewise.methods.choosing import Phrasing, coverage, unsure_regions
 from likewise.methods.foretelling import was_foretold
+from likewise.methods.likewise import Likewise
 from likewise.methods.seeds_of_groups import seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.unguided import guess_n_clusters
@@ -97,3 +100,13 @@ def test_the_number_of_clumps_is_guessed() -> None:
     rng = stream(3, "clumps")
     rows = rng.normal(size=(4, 6))[np.arange(120) % 4] * 9 + rng.normal(size=(120, 6))
     assert guess_n_clusters(rows.astype(np.float32), seed=0) == 4
+
+
+@pytest.mark.timeout(20)
+def test_one_open_image_with_nothing_to_compare_ends_the_questions() -> None:
+    rows = stream(5, "few").normal(size=(4, 5)).astype(np.float32)
+    model = Likewise(2, random_state=0).start(rows)
+    bad = [Question.label(image) for image in range(3)]
+    model.tell(bad, ["bad_image"] * 3)
+    with pytest.raises(PoolExhaustedError, match="settle every image"):
+        model.ask(3)

@@ -60,22 +60,20 @@ def test_when_images_are_surely_in_no_group_the_groups_are_doubted() -> None:
     question = second_opinion(found[0], seeds, ("pair", "choice"))
     assert question == Question.pair(0, 3)  # not with its own group, and not with 1 again
     told = graph.tell(Answer(question, "same"))
-    assert at_fault(found[0], told.proof, seeds) == set()  # not for one word
-    assert blamed(graph) is None
-    graph.add(2, 3, Relation.SAME)
-    assert blamed(graph) == next(iter(graph.answers))
+    assert at_fault(found[0], told.proof, seeds) == {next(iter(graph.answers))}
 
 
-def test_an_answer_that_many_contradictions_have_in_common_is_blamed() -> None:
-    graph = ConstraintGraph(20)
+def test_an_answer_that_very_many_contradictions_have_in_common_is_blamed() -> None:
+    graph = ConstraintGraph(20, two_groups=True)
     first = graph.add(0, 1, Relation.DIFFERENT).id  # wrong
     for image in (2, 3, 4):
-        graph.add(0, image, Relation.SAME)
-    assert blamed(graph) is None
-    assert not graph.add(1, 2, Relation.SAME).taken
-    assert blamed(graph) is None
-    assert not graph.add(1, 4, Relation.SAME).taken
+        assert blamed(graph) is None
+        told = graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
+        assert not told.taken
     assert blamed(graph) == first
+    for image in range(5, 19):
+        graph.add(0, image, Relation.SAME)
+    assert blamed(graph) is None  # three slips among many right answers
 
 
 def test_a_second_opinion_shows_other_faces_and_its_own_group_first() -> None:

@@ -22,6 +22,7 @@ from likewise.queries.pool import Pool, QueryStrategy, select
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.s_hp import HardPairs
 from likewise.queries.s_up import UncertainPairs
+from likewise.queries.sqrt_loss import SqrtLoss
 from likewise.queries.typiclust import Typical
 from likewise.queries.uncertainty import Uncertainty
 from likewise.seeds import stream
@@ -45,6 +46,8 @@ STRATEGIES: list[QueryStrategy] = [
     Typical(n_neighbours=1),
     MarginDiversity(),
     MarginDiversity(shortlist=3),
+    SqrtLoss(),
+    SqrtLoss(power=1.0),
 ]
 
 
@@ -78,6 +81,8 @@ class TestEveryStrategy:
         assert (pairs[:, 0] < pairs[:, 1]).all()
 
     def test_best_comes_first(self, strategy: QueryStrategy, pool: Pool) -> None:
+        if getattr(strategy, "is_drawn", False):
+            pytest.skip("drawn by its scores, not taken from the highest on; see test_sqrt_loss")
         scores = strategy.score(pool, CANDIDATES)
         asked = select(strategy, pool, CANDIDATES, 6, stream(1))
         of_pair = {(int(i), int(j)): s for (i, j), s in zip(CANDIDATES, scores, strict=True)}

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from likewise.errors import UnknownNameError
+from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.queries.joint import Joint
 from likewise.queries.registry import STRATEGIES, make_strategy
 from likewise.queries.s_up import UncertainPairs
@@ -13,6 +13,13 @@ def test_strategies_are_made_by_name_with_their_parameters() -> None:
     assert make_strategy("s-up", epsilon=0.1) == UncertainPairs(0.1)
     assert make_strategy("s_up") == UncertainPairs()
     assert make_strategy("joint", hard="eq7") == Joint(hard="eq7")
+
+
+def test_numbers_may_stand_in_the_name() -> None:
+    assert make_strategy("joint:epsilon=0.4") == Joint(epsilon=0.4)
+    assert make_strategy("joint:epsilon=0.4", hard="eq7") == Joint(0.4, "eq7")
+    with pytest.raises(InvalidParameterError, match="gives 'epsilon' no number; write it as joint"):
+        make_strategy("joint:epsilon=much")
 
 
 def test_an_unknown_name_gets_a_hint() -> None:

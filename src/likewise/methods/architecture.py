@@ -30,8 +30,8 @@ class Architecture:
     n_projection: int = 128
     size: int = 64
     recipe: str = "cc-small"
-    feature_dropout: float = 0.2
-    feature_noise: float = 0.1
+    feature_dropout: float = 0.4
+    feature_noise: float = 0.5
     facet_dropout: float = 0.0
 
     def __post_init__(self) -> None:

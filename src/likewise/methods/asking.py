@@ -11,8 +11,9 @@ from likewise.constraints.relation import Pairs
 from likewise.errors import UnknownNameError
 from likewise.queries.at_random import Random
 from likewise.queries.batch import BatchConstraints
-from likewise.queries.candidates import all_pairs, anchored_pairs, random_pairs
+from likewise.queries.candidates import all_pairs, random_pairs
 from likewise.queries.csd import SimilarityChange
+from likewise.queries.placing import placing_pairs
 from likewise.queries.pool import Pool, QueryStrategy, join_views, select
 from likewise.queries.registry import make_strategy
 from likewise.seeds import stream
@@ -21,6 +22,7 @@ Floats = npt.NDArray[np.floating]
 CANDIDATES = ("random", "anchored")
 _ALL_UP_TO = 300  # images: every pair is a candidate below, a sample of them above
 _SAMPLE = 20_000
+_AT_ONCE = 20  # answers after which anchored questions are chosen anew
 _SOON = 50  # answers during which a "can't tell" pair is not asked again
 
 
@@ -68,12 +70,23 @@ class Asker:
     def ask(self, n: int, probabilities: Floats) -> list[Question]:
         """Return the `n` best open pairs of the collection as questions."""
         rng, pool = self._draw(), self._pool(probabilities)
-        return self._questions(select(self._rule, pool, self._candidates(pool, n, rng), n, rng))
+        first = self._placing(pool, n, rng)
+        if len(first) == n:
+            return self._questions(first)
+        # Few images, or all placed: whatever else is open.
+        more = select(self._rule, pool, self._candidates(n, rng), n, rng)
+        more = more[~is_among(more, first)][: n - len(first)]
+        return self._questions(np.concatenate([first, more]))
+
+    @property
+    def at_once(self) -> int | None:
+        """Return after how many answers to choose anew where an oracle answers; None: whenever."""
+        return _AT_ONCE if self.rule == "anchored" else None
 
     def ask_what_is_left(self, n: int, probabilities: Floats) -> list[Question]:
         """Return at most `n` open pairs, whatever their score."""
         rng, pool = self._draw(), self._pool(probabilities)
-        pairs = self._candidates(pool, n, rng)
+        pairs = self._candidates(n, rng)
         return self._questions(select(Random(), pool, pairs, n, rng, allow_fewer=True))
 
     def ask_in(
@@ -132,12 +145,15 @@ class Asker:
         self.n_asked += len(pairs)
         return [Question.pair(int(i), int(j)) for i, j in pairs]
 
-    def _candidates(self, pool: Pool, n: int, rng: np.random.Generator) -> Pairs:
+    def _placing(self, pool: Pool, n: int, rng: np.random.Generator) -> Pairs:
+        if self.rule == "random":
+            return np.empty((0, 2), dtype=np.intp)
+        return placing_pairs(self._rule, pool, n, rng)
+
+    def _candidates(self, n: int, rng: np.random.Generator) -> Pairs:
         n_images = self.graph.n_images
         if n_images <= _ALL_UP_TO:
             return all_pairs(np.arange(n_images))
-        if self.rule == "anchored":
-            return anchored_pairs(pool, max(_SAMPLE, 4 * n), rng)
         return random_pairs(n_images, max(_SAMPLE, 4 * n), rng)
 
 
@@ -145,6 +161,14 @@ def unit(rows: Floats) -> Floats:
     """Return `rows` at length one; a row of zeros stays zero."""
     scaled: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12)
     return scaled
+
+
+def is_among(pairs: Pairs, others: Pairs) -> npt.NDArray[np.bool_]:
+    """Return which of `pairs` are in `others`; both have the smaller index first."""
+    if not len(pairs) or not len(others):
+        return np.zeros(len(pairs), dtype=bool)
+    found: npt.NDArray[np.bool_] = (pairs[:, None] == others[None]).all(axis=2).any(axis=1)
+    return found
 
 
 def recently_passed(graph: ConstraintGraph) -> frozenset[tuple[int, int]]:

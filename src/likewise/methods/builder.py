@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import numpy as np
+import torch
 from torch import nn
 
 from likewise.augment.recipe import make_recipe
 from likewise.augment.vector_views import VectorViews
 from likewise.encoders.backbones import make_backbone
+from likewise.heads.axes import FacetAxes, narrowed
 from likewise.heads.scaling import FacetScaling
 from likewise.heads.trunk import VectorTrunk
 from likewise.methods.architecture import Architecture
@@ -19,11 +22,14 @@ MakeContext = Callable[[int], nn.Module | None]  # width of the features -> atte
 
 
 def build_network(
-    settings: SimpleNamespace, source: Source, context: MakeContext | None = None
+    settings: SimpleNamespace,
+    source: Source,
+    scaling: nn.Module | None,
+    context: MakeContext | None = None,
 ) -> ClusterNetwork:
-    """Return an untrained network for `source`."""
+    """Return an untrained network for `source`; see `build_scaling` for `scaling`."""
     shape: Architecture = settings.architecture or Architecture()
-    backbone, n_features, scaling = build_body(settings, source)
+    backbone, n_features = build_body(settings, source)
     return ClusterNetwork(
         backbone,
         n_features,
@@ -35,21 +41,29 @@ def build_network(
     )
 
 
-def build_body(
-    settings: SimpleNamespace, source: Source
-) -> tuple[nn.Module, int, FacetScaling | None]:
-    """Return backbone, width of its features, and scaling.
-
-    Vectors get their scaling and a small trunk, pictures the backbone of the settings.
-    """
+def build_body(settings: SimpleNamespace, source: Source) -> tuple[nn.Module, int]:
+    """Return backbone and width of its features: a small trunk for vectors."""
     shape: Architecture = settings.architecture or Architecture()
     if source.n_columns is None:
         backbone = make_backbone(settings.backbone)
-        return backbone, backbone.n_features, None
+        return backbone, backbone.n_features
+    n_in = max(part.stop for part in narrowed(source.slices).values())
+    return VectorTrunk(n_in, shape.n_features), shape.n_features
+
+
+def build_scaling(source: Source) -> nn.Module | None:
+    """Return what vectors go through before any view is drawn, fitted where they are there."""
+    if source.n_columns is None:
+        return None
     scaling = FacetScaling(source.slices, source.n_columns)
+    axes = FacetAxes(source.slices, source.n_columns)
+    is_narrow = axes.n_out == source.n_columns
     if isinstance(source, VectorSource):
         scaling.fit(source.matrix)
-    return VectorTrunk(source.n_columns, shape.n_features), shape.n_features, scaling
+        if not is_narrow:
+            rows = torch.from_numpy(np.asarray(source.matrix, dtype=np.float32))
+            axes.fit(scaling(rows).numpy())
+    return scaling if is_narrow else nn.Sequential(scaling, axes)
 
 
 def build_views(settings: SimpleNamespace, source: Source) -> Views:
@@ -62,5 +76,5 @@ def build_views(settings: SimpleNamespace, source: Source) -> Views:
             facet_dropout=shape.facet_dropout,
             views=settings.views,
         )
-        return OfVectors(recipe, source.slices)
+        return OfVectors(recipe, narrowed(source.slices))
     return OfPictures(make_recipe(shape.recipe, size=shape.size), settings.views)

@@ -1,11 +1,12 @@
 """CC: contrastive clustering, as contrast of rows, contrast of columns, and balance."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.engine import order
 from likewise.engine.loop import train_epoch
@@ -17,6 +18,7 @@ from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
+from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.source import Source
@@ -31,7 +33,8 @@ CHOICES = {"heads": ("both", "instance", "cluster"), "views": ("two", "one", "no
 SMALL = Plan(epochs_per_round=40, batch_size=256, learning_rate=1e-3)
 
 
-class CC(ContrastiveClusterer):
+@dataclass(eq=False, repr=False)
+class CC(NetworkParameters, ContrastiveClusterer):
     r"""Contrastive clustering: unsupervised, nothing is asked.
 
     Parameters
@@ -79,6 +82,12 @@ class CC(ContrastiveClusterer):
     (90,)
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    instance_temperature: float = 0.5
+    cluster_temperature: float = 1.0
+    heads: Literal["both", "instance", "cluster"] = "both"
+
     asks: ClassVar[tuple[str, ...]] = ()
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
@@ -88,33 +97,6 @@ class CC(ContrastiveClusterer):
         },
         "small": {"plan": SMALL},
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        instance_temperature: float = 0.5,
-        cluster_temperature: float = 1.0,
-        heads: Literal["both", "instance", "cluster"] = "both",
-        views: Literal["two", "one", "none"] = "two",
-        preset: str | None = None,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.instance_temperature = instance_temperature
-        self.cluster_temperature = cluster_temperature
-        self.heads = heads
-        self.views = views
-        self.preset = preset
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
 
     def fit(self, X: Any, y: object = None, *, extra: Any = None, **given: Any) -> Self:
         """Cluster `X`; see `PersonalClusterer.fit` for what else may be given.

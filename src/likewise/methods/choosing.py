@@ -9,9 +9,11 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import MAX_GROUPS, Question
+from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.methods.seeds_of_groups import Seeds
 from likewise.seeds import derive
 
+KINDS = ("pair", "choice", "label")
 Floats = npt.NDArray[np.float32]
 Indexes = npt.NDArray[np.intp]
 _AT_LEAST = 60  # images among which unsure regions are found
@@ -122,3 +124,14 @@ class Phrasing:
             if self.seeds.representatives[c] != image
             and self.graph.relation(image, self.seeds.representatives[c]) == 0
         ]
+
+
+def checked_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
+    """Return kinds of questions, of a list or of a text with commas, or raise in words."""
+    chosen = tuple(kinds.split(",")) if isinstance(kinds, str) else tuple(kinds)
+    for kind in chosen:
+        if kind not in KINDS:
+            raise UnknownNameError("kind of question", kind, KINDS)
+    if not chosen:
+        raise InvalidParameterError("kinds is empty; allow at least one of pair, choice, label.")
+    return chosen

@@ -1,12 +1,13 @@
 """DSAC: self-paced active clustering, as chosen labels, their spread, and a pull on the rest."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError
@@ -21,6 +22,7 @@ from likewise.methods.known import Known
 from likewise.methods.labelling import SELECTIONS, choose, closed_images
 from likewise.methods.lesson import Lesson, make_lesson, named_classes
 from likewise.methods.network import EmbeddingNetwork, View
+from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
 from likewise.methods.source import Source
@@ -44,7 +46,8 @@ PAPER = Plan(
 SMALL = Plan(n_rounds=5, epochs_per_round=20, batch_size=128, optimiser="adamw")
 
 
-class DSAC(ContrastiveClusterer):
+@dataclass(eq=False, repr=False)
+class DSAC(NetworkParameters, ContrastiveClusterer):
     r"""Self-paced active clustering: asks for labels, a few in each round.
 
     Parameters
@@ -84,7 +87,19 @@ class DSAC(ContrastiveClusterer):
     pseudo-labels are made anew and never keep an image from being asked about.
     """
 
-    network_: EmbeddingNetwork
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_embedding: int = 200
+    gamma: float = 0.01
+    pull: float = 0.001
+    selection: Literal["full", "random", "difficult", "representative"] = "full"
+    pseudo_labels: bool = True
+    spread_first: int = 0
+    spread_more: int = 0
+    pretrain: Literal["simclr"] | None = None
+    temperature: float = 0.5
+
+    network_: EmbeddingNetwork = field(init=False)
     asks: ClassVar[tuple[str, ...]] = ("label",)
     default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -100,45 +115,6 @@ class DSAC(ContrastiveClusterer):
         "small": {"plan": SMALL},
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_embedding: int = 200,
-        gamma: float = 0.01,
-        pull: float = 0.001,
-        selection: Literal["full", "random", "difficult", "representative"] = "full",
-        pseudo_labels: bool = True,
-        spread_first: int = 0,
-        spread_more: int = 0,
-        pretrain: Literal["simclr"] | None = None,
-        temperature: float = 0.5,
-        views: Literal["two", "one", "none"] = "two",
-        preset: str | None = None,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_embedding = n_embedding
-        self.gamma = gamma
-        self.pull = pull
-        self.selection = selection
-        self.pseudo_labels = pseudo_labels
-        self.spread_first = spread_first
-        self.spread_more = spread_more
-        self.pretrain = pretrain
-        self.temperature = temperature
-        self.views = views
-        self.preset = preset
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
-
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
         if self._plan.cadence == "batch":
@@ -152,13 +128,13 @@ class DSAC(ContrastiveClusterer):
 
     def _make_network(self) -> EmbeddingNetwork:
         s = self._settings
-        backbone, n_features, scaling = build_body(s, self._source)
+        backbone, n_features = build_body(s, self._source)
         return EmbeddingNetwork(
             backbone,
             n_features,
             n_embedding=s.n_embedding,
             n_classes=self._n_clusters,
-            scaling=scaling,
+            scaling=self._scaling,
         )
 
     @property

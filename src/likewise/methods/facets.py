@@ -86,3 +86,19 @@ def leading(rows: Floats, width: int) -> Floats:
     _, vectors = np.linalg.eigh(inside.T @ inside)
     axes: Floats = np.ascontiguousarray(block @ vectors[:, ::-1][:, :width], dtype=np.float32)
     return axes
+
+
+def side_by_side(facets: Mapping[str, Floats]) -> Floats:
+    """Return unit rows in which every facet counts the same."""
+    rows: Floats = np.concatenate(list(facets.values()), axis=1) / len(facets) ** 0.5
+    return rows
+
+
+def overview(rows: Floats) -> Floats:
+    """Return few columns that keep most of the distances, for quick coverage."""
+    if rows.shape[1] <= 96:
+        return rows
+    centred = rows - rows.mean(axis=0)
+    step = -(-len(rows) // 4000)
+    found: Floats = centred @ leading(centred[::step], 64)
+    return found

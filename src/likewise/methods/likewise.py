@@ -1,34 +1,32 @@
 """Likewise: our own method, for people: few answers, ready vectors, retrained in seconds."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from likewise.constraints.question import Answer, Question
-from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
+from likewise.errors import PoolExhaustedError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Floats, PersonalClusterer, Watch
-from likewise.methods.choosing import Phrasing, coverage
-from likewise.methods.facets import FacetSpace, leading
+from likewise.methods.choosing import KINDS, Phrasing, checked_kinds, coverage
+from likewise.methods.doubting import Doubts
+from likewise.methods.facets import FacetSpace, overview, side_by_side
 from likewise.methods.foretelling import was_foretold
 from likewise.methods.interview import Interview
 from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
-from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.source import Source, VectorSource
-from likewise.methods.suspects import Suspect, at_fault, blamed, doubts_of, find_suspects
+from likewise.methods.suspects import Suspect
 from likewise.methods.told import as_answers
 from likewise.methods.unguided import guess_n_clusters
 from likewise.oracles.oracle import Oracle
 from likewise.progress import Progress, silent
 
-KINDS = ("pair", "choice", "label")
 _ENOUGH = 5_000  # images from which centres are found
-_LISTEN_FIRST = 30  # answers before any of them is doubted
 
 
 class Likewise(PersonalClusterer):
@@ -56,13 +54,6 @@ class Likewise(PersonalClusterer):
     plan : Plan, optional
         Not used; every method has one.
     random_state : int, optional
-
-    Attributes
-    ----------
-    suspects_ : tuple of Suspect
-        Answers that the rest contradicts, the most doubtful first.
-    taken_back_ : list of Answer
-        What `fit` took back because a second opinion, or most other answers, contradicted it.
 
     Notes
     -----
@@ -127,11 +118,9 @@ class Likewise(PersonalClusterer):
         return int(self._settings.n_clusters or 0)
 
     def _build(self) -> None:
-        self._kinds = _checked_kinds(self._settings.kinds)
+        self._kinds = checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
-        self.taken_back_: list[Answer] = []
-        self._confirmed: set[int] = set()  # images whose doubtful place was confirmed
-        self._taught, self._slipped = np.empty(0, np.intp), np.empty(0)
+        self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
         self._space = FacetSpace(self._source.slices, self._settings.width)
         self._centres: Floats | None = None
         if isinstance(self._source, VectorSource):
@@ -142,11 +131,11 @@ class Likewise(PersonalClusterer):
             self._learner = KernelLearner({})
 
     def _find_centres(self) -> None:
-        rows = _side_by_side(self._facets)
+        rows = side_by_side(self._facets)
         k = self._n_clusters or guess_n_clusters(rows, self._seed)
         self._centres = fit_centres(rows[:: -(-len(rows) // _ENOUGH)], k, self._seed)
         n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
-        cover = coverage(_overview(rows), n_cover + 1, self._seed)
+        cover = coverage(overview(rows), n_cover + 1, self._seed)
         self._interview = Interview(cover, 2 * self._settings.questions_per_training)
 
     # -- learning -----------------------------------------------------------
@@ -160,12 +149,11 @@ class Likewise(PersonalClusterer):
         if len(seeds.keys) >= 2:
             n_classes = max(len(seeds.keys), self._n_clusters)
             lesson = first_lesson(seeds, self._facets, n_classes)
-            self._taught = lesson.images
             slipped = self._learner.fit(
                 lesson.images, lesson.classes, n_classes, trust=lesson.trust
             )
-            self._slipped = np.where(np.isin(self._taught, list(self._confirmed)), 0.0, slipped)
-            lesson = lesson.doubting(self._slipped)
+            left = self._doubts.learn(lesson.images.tolist(), slipped.tolist())
+            lesson = lesson.doubting(np.array(left))
             share = self._settings.self_training
             more = second_lesson(lesson, seeds, self._learner.believe, share, self._seed)
             self._learner.refit(more.images, more.classes, trust=more.trust)
@@ -180,7 +168,7 @@ class Likewise(PersonalClusterer):
             facets = self._space(source.matrix)
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in
-            rows = _side_by_side(facets)
+            rows = side_by_side(facets)
             return rows, nearness(rows, self._centres)
         rows = self._learner.rows(facets)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9)
@@ -255,7 +243,9 @@ class Likewise(PersonalClusterer):
 
     def _converse(self, oracle: Oracle, n: int) -> None:
         """Ask one by one: an answer may show a group that the next question can offer."""
-        n -= self._look_again(oracle, n // 2)
+        n_again = self._doubts.look_again(oracle, n // 2, lambda: self._seeds)
+        self._asker.n_asked += n_again
+        n -= n_again
         for _ in range(n):
             try:
                 questions = self.ask(1)
@@ -263,42 +253,17 @@ class Likewise(PersonalClusterer):
                 return
             self.tell(questions, oracle.answer(questions))
 
-    def _look_again(self, oracle: Oracle, n: int) -> int:
-        """Have at most `n` doubtful answers confirmed or corrected; return how many."""
-        graph, n_put = self.constraints_, 0
-        while (wrong := blamed(graph)) is not None:
-            self._take_back({wrong})
-        for suspect in self.suspects_:
-            seeds = self._seeds
-            question = second_opinion(suspect, seeds, self._kinds, turn=len(graph.set_aside))
-            if n_put == n:
-                break
-            if question is None:
-                continue
-            super().tell([question], oracle.answer([question]))
-            n_put += 1
-            proof = graph.set_aside.get(max(graph.answers), ())
-            wrong_ones = at_fault(suspect, proof, seeds)
-            if wrong_ones or not proof:
-                self._confirmed.add(suspect.image)
-            self._take_back(wrong_ones)
-        self._asker.n_asked += n_put
-        return n_put
-
-    def _take_back(self, numbers: Collection[int]) -> None:
-        for number in numbers:
-            self.taken_back_.append(self.constraints_.answers[number])
-            self.constraints_.retract(number)
-
     # -- what people want to know ---------------------------------------------
 
     @property
     def suspects_(self) -> tuple[Suspect, ...]:
         """Answers that the rest contradicts, most doubtful first; they stand until taken back."""
-        if self.constraints_.n_answers < _LISTEN_FIRST:
-            return ()
-        doubts, k = doubts_of(self._taught, self._slipped), self._settings.n_clusters
-        return find_suspects(self._seeds, doubts, self.constraints_, k, self._confirmed)
+        return self._doubts.suspects(self._seeds)
+
+    @property
+    def taken_back_(self) -> list[Answer]:
+        """Answers that `fit` took back: a second opinion, or very many others, contradict them."""
+        return self._doubts.taken_back
 
     def advice(self) -> Advice:
         """Return how well the model understood, and what more answers would change."""
@@ -311,9 +276,7 @@ class Likewise(PersonalClusterer):
         return {
             "centres": self._centres,
             "expectations": told,
-            "confirmed": np.array(sorted(self._confirmed), dtype=np.intp),
-            "taught": self._taught,
-            "slipped": self._slipped,
+            **self._doubts.arrays(),
             **space,
             **self._learner.arrays(),
         }
@@ -321,36 +284,9 @@ class Likewise(PersonalClusterer):
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres = arrays.get("centres")
         self._expectations = arrays["expectations"].tolist()
-        self._confirmed = set(arrays["confirmed"].tolist())
-        self._taught, self._slipped = arrays["taught"], arrays["slipped"]
+        self._doubts.take_arrays(arrays)
         prefix = "space."
         self._space.arrays = {
             k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
         }
         self._learner.take_arrays(arrays, list(self._space.slices))
-
-
-def _side_by_side(facets: Mapping[str, Floats]) -> Floats:
-    """Return unit rows in which every facet counts the same."""
-    rows: Floats = np.concatenate(list(facets.values()), axis=1) / len(facets) ** 0.5
-    return rows
-
-
-def _overview(rows: Floats) -> Floats:
-    """Return few columns that keep most of the distances, for quick coverage."""
-    if rows.shape[1] <= 96:
-        return rows
-    centred = rows - rows.mean(axis=0)
-    step = -(-len(rows) // 4000)
-    found: Floats = centred @ leading(centred[::step], 64)
-    return found
-
-
-def _checked_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
-    chosen = tuple(kinds.split(",")) if isinstance(kinds, str) else tuple(kinds)
-    for kind in chosen:
-        if kind not in KINDS:
-            raise UnknownNameError("kind of question", kind, KINDS)
-    if not chosen:
-        raise InvalidParameterError("kinds is empty; allow at least one of pair, choice, label.")
-    return chosen

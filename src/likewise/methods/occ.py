@@ -1,9 +1,10 @@
 """OCC: oracle-guided contrastive clustering, as active contrast in two spaces over CC."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.losses.active_contrast import active_contrast
 from likewise.losses.balance import balance
@@ -14,6 +15,7 @@ from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
+from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.queries.pool import QueryStrategy
 
@@ -32,12 +34,20 @@ PAPER = Plan(
     questions_per_batch=2,
     first_query_epoch=1,
 )
-# No warm-up: once assignments have hardened, answers cannot soften them again. Two rounds only,
-# since the weight of answers falls: what is asked late hardly counts.
-SMALL = Plan(n_rounds=2, epochs_per_round=25, batch_size=256, sampler="linked")
+# Each round trains anew on all answers, and most of a batch are images that answers link: else
+# the clustering that all views agree on is there before the answers count, and stays.
+SMALL = Plan(
+    n_rounds=3,
+    epochs_per_round=20,
+    batch_size=128,
+    sampler="linked",
+    linked_share=0.9,
+    fresh=True,
+)
 
 
-class OCC(ContrastiveClusterer):
+@dataclass(eq=False, repr=False)
+class OCC(NetworkParameters, ContrastiveClusterer):
     r"""Oracle-guided contrastive clustering: "same" answers become further positives.
 
     Parameters
@@ -78,12 +88,32 @@ class OCC(ContrastiveClusterer):
     Fidelity: see ``docs/fidelity.md``, O1 to O9.
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    instance_temperature: float = 0.5
+    assignment_temperature: float = 1.0
+    cluster_temperature: float = 4.0
+    strength: float = 50.0
+    spaces: Literal["both", "representation", "assignment"] = "both"
+    loss: Literal["logsum", "pairlog"] = "logsum"
+    include_self: bool = False
+    balance: Literal["view", "pooled"] = "view"
+    extension: float = 0.0
+    extension_threshold: float = 0.9999
+    query_space: Literal["z", "backbone"] = "z"
+    strategy: str | QueryStrategy = "csd"
+    candidates: Literal["random", "anchored"] = "anchored"
+    parity: bool = True
+
     default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
             "plan": PAPER,
             "backbone": "resnet34",
             "architecture": Architecture(size=224),
+            "cluster_temperature": 1.0,
+            "candidates": "random",
+            "parity": False,
             "balance": "pooled",
             "include_self": True,
             "extension": 0.5,
@@ -91,55 +121,6 @@ class OCC(ContrastiveClusterer):
         },
         "small": {"plan": SMALL},
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        instance_temperature: float = 0.5,
-        assignment_temperature: float = 1.0,
-        cluster_temperature: float = 1.0,
-        strength: float = 50.0,
-        spaces: Literal["both", "representation", "assignment"] = "both",
-        loss: Literal["logsum", "pairlog"] = "logsum",
-        include_self: bool = False,
-        balance: Literal["view", "pooled"] = "view",
-        extension: float = 0.0,
-        extension_threshold: float = 0.9999,
-        query_space: Literal["z", "backbone"] = "z",
-        strategy: str | QueryStrategy = "csd",
-        candidates: Literal["random", "anchored"] = "random",
-        parity: bool = False,
-        views: Literal["two", "one", "none"] = "two",
-        preset: str | None = None,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.instance_temperature = instance_temperature
-        self.assignment_temperature = assignment_temperature
-        self.cluster_temperature = cluster_temperature
-        self.strength = strength
-        self.spaces = spaces
-        self.loss = loss
-        self.include_self = include_self
-        self.balance = balance
-        self.extension = extension
-        self.extension_threshold = extension_threshold
-        self.query_space = query_space
-        self.strategy = strategy
-        self.candidates = candidates
-        self.parity = parity
-        self.views = views
-        self.preset = preset
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
 
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)

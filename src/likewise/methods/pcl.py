@@ -1,6 +1,7 @@
 """PCL: personalised clustering, as a composition of attention, contrast and questions."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -17,6 +18,7 @@ from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import ClusterNetwork, View
+from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.queries.pool import QueryStrategy
 from likewise.queries.registry import make_strategy
@@ -31,8 +33,14 @@ PAPER = Plan(
     first_query_epoch=10,
     sampler="linked",
 )
-# No warm-up: once assignments have hardened, answers cannot soften them again.
-SMALL = Plan(n_rounds=5, epochs_per_round=10, batch_size=256, sampler="linked")
+# Each round trains anew on all answers: once assignments have hardened, answers cannot soften them.
+SMALL = Plan(
+    n_rounds=3,
+    epochs_per_round=20,
+    batch_size=128,
+    sampler="linked",
+    fresh=True,
+)
 CHOICES = {
     "weights": ("paper", "authors"),
     "norm": ("anchor", "global"),
@@ -45,7 +53,8 @@ CHOICES = {
 _PICTURES = Architecture(size=128, recipe="pcl")
 
 
-class PCL(ContrastiveClusterer):
+@dataclass(eq=False, repr=False)
+class PCL(NetworkParameters, ContrastiveClusterer):
     r"""Personalised clustering: both answers steer a contrast seen through other images.
 
     Parameters
@@ -90,12 +99,37 @@ class PCL(ContrastiveClusterer):
     Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    instance_temperature: float = 0.5
+    assignment_temperature: float = 1.0
+    cluster_temperature: float = 1.0
+    strength: float = 4.0
+    weights: Literal["paper", "authors"] = "paper"
+    norm: Literal["anchor", "global"] = "global"
+    assignment_similarity: Literal["cosine", "dot"] = "cosine"
+    balance: Literal["view", "pooled"] = "view"
+    attention: Literal["residual", "plain", "none"] = "residual"
+    n_heads: int = 8
+    bank_size: int = 512
+    companions: bool = False
+    frozen_after: int | None = None
+    hard: Literal["bernoulli", "eq7"] = "bernoulli"
+    initial_questions: int = 0
+    extension: float = 0.0
+    extension_threshold: float = 0.9999
+    strategy: str | QueryStrategy = "joint"
+    candidates: Literal["random", "anchored"] = "anchored"
+    parity: bool = True
+
     default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
             "plan": PAPER,
             "backbone": "resnet34",
             "architecture": _PICTURES,
+            "candidates": "random",
+            "parity": False,
             "attention": "plain",
             "norm": "anchor",
             "hard": "eq7",
@@ -110,6 +144,8 @@ class PCL(ContrastiveClusterer):
             "architecture": _PICTURES,
             "instance_temperature": 1.0,
             "cluster_temperature": 2.0,
+            "candidates": "random",
+            "parity": False,
             "attention": "plain",
             "weights": "authors",
             "assignment_similarity": "dot",
@@ -118,67 +154,6 @@ class PCL(ContrastiveClusterer):
             "frozen_after": 1,
         },
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        instance_temperature: float = 0.5,
-        assignment_temperature: float = 1.0,
-        cluster_temperature: float = 1.0,
-        strength: float = 4.0,
-        weights: Literal["paper", "authors"] = "paper",
-        norm: Literal["anchor", "global"] = "global",
-        assignment_similarity: Literal["cosine", "dot"] = "cosine",
-        balance: Literal["view", "pooled"] = "view",
-        attention: Literal["residual", "plain", "none"] = "residual",
-        n_heads: int = 8,
-        bank_size: int = 512,
-        companions: bool = False,
-        frozen_after: int | None = None,
-        hard: Literal["bernoulli", "eq7"] = "bernoulli",
-        initial_questions: int = 0,
-        extension: float = 0.0,
-        extension_threshold: float = 0.9999,
-        strategy: str | QueryStrategy = "joint",
-        candidates: Literal["random", "anchored"] = "random",
-        parity: bool = False,
-        views: Literal["two", "one", "none"] = "two",
-        preset: str | None = None,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.instance_temperature = instance_temperature
-        self.assignment_temperature = assignment_temperature
-        self.cluster_temperature = cluster_temperature
-        self.strength = strength
-        self.weights = weights
-        self.norm = norm
-        self.assignment_similarity = assignment_similarity
-        self.balance = balance
-        self.attention = attention
-        self.n_heads = n_heads
-        self.bank_size = bank_size
-        self.companions = companions
-        self.frozen_after = frozen_after
-        self.hard = hard
-        self.initial_questions = initial_questions
-        self.extension = extension
-        self.extension_threshold = extension_threshold
-        self.strategy = strategy
-        self.candidates = candidates
-        self.parity = parity
-        self.views = views
-        self.preset = preset
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
 
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
@@ -194,7 +169,7 @@ class PCL(ContrastiveClusterer):
                 return None
             return ContextAttention(n_features, s.n_heads, attn=s.attention)
 
-        return build_network(s, self._source, context)
+        return build_network(s, self._source, self._scaling, context)
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         s = self._settings

@@ -36,6 +36,11 @@ class Plan:
     sampler : {"uniform", "linked", "fixed"}
         Which images meet in a batch: any, partly those that answers link, or
         always the same ones (PCL's public code, for parity only).
+    linked_share : float
+        How much of a batch ``linked`` gives over to images that answers link, at most.
+    fresh : bool
+        Begin every round with an untrained network, which learns from all answers so far:
+        assignments that have hardened without an answer hardly soften again.
     precision : {"auto", "float32", "bf16"}
     checkpoint_every : int
         Epochs between two checkpoints, where a checkpoint folder is given.
@@ -55,6 +60,8 @@ class Plan:
     questions_per_batch: int = 1
     first_query_epoch: int = 1
     sampler: Literal["uniform", "linked", "fixed"] = "uniform"
+    linked_share: float = 0.5
+    fresh: bool = False
     precision: str = "auto"
     checkpoint_every: int = 10
     log_to: str | None = None
@@ -70,14 +77,13 @@ class Plan:
                 raise InvalidParameterError(
                     f"Plan: {name}={getattr(self, name)} must not be negative; 0 switches it off."
                 )
-        if not self.learning_rate > 0:
-            raise InvalidParameterError(
-                f"Plan: learning_rate={self.learning_rate} must be greater than 0."
-            )
-        if self.cadence not in CADENCES:
-            raise UnknownNameError("cadence", self.cadence, CADENCES)
-        if self.sampler not in SAMPLERS:
-            raise UnknownNameError("sampler", self.sampler, SAMPLERS)
+        _check_shares(self.learning_rate, self.linked_share)
+        for what, name, known in (
+            ("cadence", self.cadence, CADENCES),
+            ("sampler", self.sampler, SAMPLERS),
+        ):
+            if name not in known:
+                raise UnknownNameError(what, name, known)
 
     def but(self, **changes: Any) -> Self:
         """Return this plan with some entries changed; a wrong name is refused in words."""
@@ -91,3 +97,12 @@ class Plan:
         """Return how many of `n_questions` fall into round `number` (from 0)."""
         share, rest = divmod(n_questions, self.n_rounds)
         return share + (number < rest)
+
+
+def _check_shares(learning_rate: float, linked_share: float) -> None:
+    if not learning_rate > 0:
+        raise InvalidParameterError(f"Plan: learning_rate={learning_rate} must be greater than 0.")
+    if not 0 <= linked_share <= 1:
+        raise InvalidParameterError(
+            f"Plan: linked_share={linked_share} is no share of a batch; give 0 to 1."
+        )

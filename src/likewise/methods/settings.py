@@ -11,9 +11,11 @@ from likewise.errors import UnknownNameError
 def resolve(estimator: object, presets: Mapping[str, Mapping[str, Any]]) -> SimpleNamespace:
     """Return the settings in force: defaults, then the preset, then what the user changed.
 
-    A parameter left at its default takes the preset's value; one given
-    explicitly keeps its own. The estimator itself is not touched, as
-    scikit-learn asks.
+    A parameter that has its default value takes the preset's; any other value is the user's
+    and stays. An estimator cannot know who gave it its default value: `clone` gives it all of
+    them. To keep a default against a preset, take the preset's values and change them:
+    ``PCL(**{**PCL.presets["paper"], "norm": "global"})``, as `make_method` and ``--set`` do.
+    The estimator itself is not touched, as scikit-learn asks.
     """
     given = {name: getattr(estimator, name) for name in defaults(type(estimator))}
     name = given.get("preset")

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from likewise.constraints.facts import Fact
 from likewise.constraints.graph import ConstraintGraph
@@ -13,7 +12,7 @@ from likewise.methods.seeds_of_groups import Seeds
 
 DOUBTFUL = 0.7  # chance of a slip from which an answer is worth a second look
 _HOMELESS, _FOUNDER = 0.99, 0.9  # images in none of all groups; groups, when such images are sure
-_VOTES = 2  # contradictions that blame one answer before it is held for the wrong one
+_VOTES, _SHARE = 3, 0.2  # contradictions, and share of all answers, that blame one answer
 _FELLOWS = 20  # images of the same group looked at for the shortest chain
 
 
@@ -87,28 +86,23 @@ def _what_put_it_there(image: int, seeds: Seeds, graph: ConstraintGraph) -> tupl
 
 
 def blamed(graph: ConstraintGraph) -> int | None:
-    """Return the answer that most contradictions have in common, if they are many; else None.
+    """Return the answer that very many contradictions have in common; None if there is none.
 
-    One early slip sets later answers aside. When at least two of them, and more than
-    half of all, rest on one answer, that one is likelier wrong than all of those.
+    If the first two images are called different and are not, every image of the true second
+    group is then set aside. One in five of all answers must rest on the one that is blamed.
     """
     proofs = graph.set_aside.values()
     votes = Counter(number for proof in proofs for number in {f.answer_id for f in proof})
     number, n_votes = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
-    return number if n_votes >= _VOTES and 2 * n_votes > len(proofs) else None
+    return number if n_votes >= max(_VOTES, _SHARE * len(graph.answers)) else None
 
 
 def at_fault(suspect: Suspect, proof: tuple[Fact, ...], seeds: Seeds) -> set[int]:
-    """Return the answers to take back when a second opinion contradicts a suspect.
+    """Return the answers that a reply which contradicts a suspect speaks against.
 
-    Those that name the image. None where the image stands for its group: a whole
-    group is not given up for one word; see `blamed`.
+    Those that name the image; where the image stands for its group, those that
+    hold the group apart from the one it turned out to be.
     """
     if suspect.image in seeds.representatives:
-        return set()
+        return {fact.answer_id for fact in proof if fact.relation < 0}
     return {fact.answer_id for fact in proof if suspect.image in (fact.first, fact.second)}
-
-
-def doubts_of(images: npt.NDArray[np.intp], slipped: npt.NDArray[np.float64]) -> dict[int, float]:
-    """Return the chance of a slip by image."""
-    return dict(zip(images.tolist(), slipped.tolist(), strict=True))

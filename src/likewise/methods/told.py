@@ -68,3 +68,15 @@ def from_constraints(
         linked = list(links or [])
         said += as_answers(linked, [word] * len(linked))
     return said
+
+
+def checked_constraints(constraints: dict[str, Any]) -> dict[str, Any]:
+    """Return what `from_constraints` takes; any other name is refused."""
+    known = ("pairs", "relations", "ml", "cl")
+    for name in constraints:
+        if name not in known:
+            raise InvalidParameterError(
+                f"fit got an unknown argument {name!r}; constraints are given as "
+                f"{', '.join(known)}."
+            )
+    return {name: constraints.get(name) for name in known}

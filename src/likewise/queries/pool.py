@@ -92,7 +92,11 @@ def join_views(first: Floats, second: Floats) -> Floats:
 
 
 class QueryStrategy(Protocol):
-    """A strategy only scores; `select` alone knows what is open and how ties fall."""
+    """A strategy only scores; `select` alone knows what is open and how ties fall.
+
+    With a class attribute ``is_drawn = True`` its scores are logarithms of weights, and pairs
+    are drawn by these instead of taken from the highest on.
+    """
 
     def score(self, pool: Pool, pairs: Pairs) -> Floats:
         """Return one score for each pair ``(m, 2)``; the highest is asked first.
@@ -136,6 +140,8 @@ def select(
     pairs = decode(rng.permutation(proper), pool.constraints.n_images)
     pairs = pairs[_is_open(pool, pairs)]
     scores = _scores(strategy, pool, pairs)
+    if getattr(strategy, "is_drawn", False):  # Gumbel's trick: a sample without replacement
+        scores = scores + rng.gumbel(size=len(scores))
     pairs, scores = pairs[scores > -np.inf], scores[scores > -np.inf]
     if len(pairs) < n and not allow_fewer:
         raise PoolExhaustedError(

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 
-from likewise.errors import UnknownNameError
+from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.queries.at_random import Random
 from likewise.queries.csd import SimilarityChange
 from likewise.queries.entropy import Entropy
@@ -13,6 +13,7 @@ from likewise.queries.margin_diversity import MarginDiversity
 from likewise.queries.pool import QueryStrategy
 from likewise.queries.s_hp import HardPairs
 from likewise.queries.s_up import UncertainPairs
+from likewise.queries.sqrt_loss import SqrtLoss
 from likewise.queries.typiclust import Typical
 from likewise.queries.uncertainty import Uncertainty
 
@@ -25,6 +26,7 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "random": Random,
     "s-hp": HardPairs,
     "s-up": UncertainPairs,
+    "sqrt-loss": SqrtLoss,
     "typiclust": Typical,
     "uncertainty": Uncertainty,
 }
@@ -33,11 +35,17 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
 def make_strategy(name: str, **parameters: object) -> QueryStrategy:
     """Return the strategy called `name`; ``_`` and ``-`` are the same in a name.
 
+    Numbers may stand in the name, after a colon.
+
     Examples
     --------
     >>> make_strategy("joint", hard="eq7")
     Joint(epsilon=0.2, hard='eq7')
+    >>> make_strategy("joint:epsilon=0.4")
+    Joint(epsilon=0.4, hard='bernoulli')
     """
+    name, _, chosen = name.partition(":")
+    parameters = {**_numbers(name, chosen), **parameters}
     key = name.replace("_", "-")
     if key not in STRATEGIES:
         raise UnknownNameError("strategy", name, STRATEGIES)
@@ -46,3 +54,17 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
         if parameter not in known:
             raise UnknownNameError(f"parameter of strategy {key!r}", parameter, known)
     return STRATEGIES[key](**parameters)
+
+
+def _numbers(name: str, chosen: str) -> dict[str, float]:
+    found = {}
+    for text in chosen.split(",") if chosen else ():
+        parameter, _, number = text.partition("=")
+        try:
+            found[parameter] = float(number)
+        except ValueError as error:
+            raise InvalidParameterError(
+                f"strategy={name}:{chosen} gives {parameter!r} no number; write it as "
+                f"{name}:NAME=NUMBER."
+            ) from error
+    return found

@@ -1,0 +1,117 @@
+"""Rounds that begin with an untrained network, and what the log says of each epoch."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from likewise.errors import InvalidParameterError
+from likewise.losses.active_contrast import active_contrast
+from likewise.methods.occ import OCC
+from likewise.methods.pcl import PCL
+from likewise.methods.plan import Plan
+from likewise.oracles.labels import LabelOracle
+from tests.methods.made_data import TINY, two_factors
+
+X, BOLD, FAINT = two_factors(120)
+FRESH = Plan(n_rounds=3, epochs_per_round=2, batch_size=40, learning_rate=0.01, fresh=True)
+
+
+def make(plan: Plan = FRESH, **given: Any) -> OCC:
+    return OCC(n_clusters=2, architecture=TINY, plan=plan, random_state=0, **given)
+
+
+def test_every_round_begins_with_another_untrained_network() -> None:
+    begun: list[torch.Tensor] = []
+    model = make()
+    anew = model._begin_anew
+
+    def spied() -> None:
+        anew()
+        begun.append(model.network_.backbone.layers[0][0].weight.detach().clone())  # type: ignore[index,union-attr]  # of a VectorTrunk
+
+    model._begin_anew = spied  # type: ignore[method-assign]
+    model.fit(X, oracle=LabelOracle(FAINT), n_questions=9)
+    assert len(begun) == 3  # the first when it is built
+    assert not torch.equal(begun[0], begun[1])
+    assert not torch.equal(begun[1], begun[2])
+    assert len(model.history_) == 6
+
+
+def test_epochs_beyond_a_round_go_on_with_the_same_network() -> None:
+    model = make().start(X)
+    model.train()
+    network = model.network_
+    assert model.train(2).network_ is network
+    assert model.train().network_ is not network
+
+
+def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def spied(*rows: Any, weight: float, **given: Any) -> Any:
+        seen.append(weight)
+        return active_contrast(*rows, weight=weight, **given)
+
+    monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
+    make(FRESH.but(batch_size=120)).fit(X)
+    assert seen[::2] == [50, 25] * 3  # two spaces an epoch
+
+
+def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path) -> None:
+    plan = FRESH.but(checkpoint_every=1)
+    told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
+    whole = make(plan).fit(X, **told)
+    for stop_at in (1, 2, 3):
+        calls: list[int] = []
+
+        def stop(done: int, total: int, at: int = stop_at, seen: list[int] = calls) -> None:
+            seen.append(done)
+            if len(seen) == at:
+                raise KeyboardInterrupt
+
+        place = tmp_path / str(stop_at)
+        with pytest.raises(KeyboardInterrupt):
+            make(plan).fit(X, checkpoint=place, progress=stop, **told)
+        resumed = make(plan).fit(X, checkpoint=place, **told)
+        assert resumed.history_ == whole.history_
+        np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
+        assert resumed.constraints_.answers == whole.constraints_.answers
+
+
+def test_guesses_of_a_network_that_is_no_more_are_dropped() -> None:
+    given: dict[str, Any] = {"extension": 0.9, "extension_threshold": 0.3}
+    model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=9)
+    assert model.constraints_.pseudo() != {}
+    model._begin_anew()
+    assert model.constraints_.pseudo() == {}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "at_least", "at_most"), [("linked", 0.9, 1), ("uniform", 0, 0.8)]
+)
+def test_the_log_says_how_many_links_met_and_how_even_clusters_are(
+    sampler: Any, at_least: float, at_most: float
+) -> None:
+    plan = FRESH.but(sampler=sampler, linked_share=0.5)
+    model = PCL(n_clusters=2, architecture=TINY, plan=plan, random_state=0)
+    model.fit(X, oracle=LabelOracle(FAINT), n_questions=15)
+    assert all(at_least <= epoch["links_met"] <= at_most for epoch in model.history_)
+    assert all(0 <= epoch["size_entropy"] <= 1 for epoch in model.history_)
+    assert "links_met" not in make().fit(X).history_[0]  # nothing was answered
+
+
+def test_wide_vectors_are_narrowed_once_and_saved_with_the_model(tmp_path: Path) -> None:
+    wide = np.hstack([X, np.random.default_rng(0).normal(size=(120, 700))]).astype(np.float32)
+    model = make(FRESH.but(n_rounds=1)).fit(wide)
+    assert model._rows(model._source, np.arange(3)).shape == (3, 512)
+    model.save(tmp_path / "m")
+    loaded = OCC.load(tmp_path / "m")
+    np.testing.assert_allclose(loaded.predict_proba(wide), model.predict_proba(wide), atol=1e-6)
+
+
+def test_a_share_of_a_batch_is_a_share() -> None:
+    with pytest.raises(InvalidParameterError, match=r"linked_share=1.5 is no share of a batch"):
+        Plan(linked_share=1.5)
