@@ -1,10 +1,16 @@
 """The probe that tells encoders apart."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from likewise.benchmark.probe_encoders import prepared, probe
+from likewise.benchmark import probe_encoders
+from likewise.benchmark.datasets.dataset import Dataset
+from likewise.benchmark.probe_encoders import prepared, probe, probe_table, rates_of
 from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.encoder import Floats
 from likewise.seeds import stream
 
 RNG = stream(0, "probe")
@@ -24,3 +30,29 @@ def test_facets_weigh_the_same_whatever_their_scale_and_width() -> None:
     rows = prepared(vectors, ["x", "y"])
     np.testing.assert_allclose(np.linalg.norm(rows[:, :6], axis=1), np.sqrt(2), rtol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(rows[:, 6:], axis=1), np.sqrt(2), rtol=1e-4)
+
+
+def test_every_encoder_is_timed_on_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count(ways: dict[str, Callable[[], dict[str, Floats]]], n: int) -> dict[str, float]:
+        return {name: len(way()["last"]) + n / 10 for name, way in ways.items()}
+
+    monkeypatch.setattr(probe_encoders, "_N_TIMED", 3)
+    monkeypatch.setattr(probe_encoders, "measure_rates", count)
+    names = ["efficientnet-lite0-32", "efficientnet-lite0-64"]
+    assert rates_of(names) == dict.fromkeys(names, 3.3)
+
+
+def test_the_table_has_a_row_for_the_last_layer_and_one_for_all_facets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vectors = Embeddings({"last": NOISE, "signal": SIGNAL.astype(np.float32)})
+    made = Dataset("made", {"letter": LABELS}, vectors=NOISE)
+    monkeypatch.setattr(probe_encoders, "DATASETS", ("made",))
+    monkeypatch.setattr(probe_encoders, "load_dataset", lambda name, data: made)
+    monkeypatch.setattr(probe_encoders, "vectors_of", lambda dataset, encoder: vectors)
+    monkeypatch.setattr(probe_encoders, "rates_of", lambda encoders: {"tiny": 12.3})
+    head, _, last, every = [row.split(" | ") for row in probe_table(Path(), ["tiny"])]
+    assert head == ["| encoder", "pictures/s", "facets", "made letter", "mean |"]
+    assert (last[:3], every[:3]) == (["| tiny", "12", "last"], ["| tiny", "12", "all"])
+    assert float(last[3]) < 0.6
+    assert float(every[3]) > 0.99

@@ -9,6 +9,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 import likewise.benchmark.run as running
+from likewise.benchmark.contestant import make_contestant
 from likewise.benchmark.datasets import Dataset
 from likewise.benchmark.protocol import Run
 from likewise.benchmark.run import perform
@@ -169,7 +170,7 @@ def test_settings_say_everything_that_was_in_force(blobs: Dataset) -> None:
     assert settings["epochs_per_round"] == 1
     assert settings["learning_rate"] == 1e-3  # the preset's
     assert settings["instance_temperature"] == 0.5
-    assert settings["n_hidden"] == 512
+    assert settings["n_hidden"] == 256
     assert settings["noise"] == 0.1
     assert not {"plan", "architecture", "random_state", "n_clusters"} & set(settings)
 
@@ -269,6 +270,21 @@ def test_a_network_is_trained_from_scratch_on_pictures(monkeypatch: pytest.Monke
     assert (row["encoder"], row["settings"]["from_scratch"]) == (None, True)
     assert row["settings"]["backbone"] == "resnet18:width=4,stem=3x3/2"
     assert 0.5 <= row["baselines"]["kmeans_acc"] <= 1
+
+
+def test_unlabelled_pictures_go_to_the_method_that_can_use_them_from_scratch_only() -> None:
+    from dataclasses import replace
+
+    dataset = _pictures()
+    dataset = replace(dataset, unlabelled=dataset.collection)
+    for name, from_scratch, is_given in (
+        ("cc", True, True),
+        ("cc", False, False),
+        ("pcl", True, False),
+    ):
+        run = _run(method=name, from_scratch=from_scratch)
+        found = running._extra(run, dataset, make_contestant(run, 2))
+        assert found == ({"extra": dataset.collection} if is_given else {})
 
 
 def test_digits_are_vectors_unless_an_encoder_is_named() -> None:

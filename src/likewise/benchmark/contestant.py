@@ -65,7 +65,8 @@ def describe(run: Run, model: PersonalClusterer) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for name, value in chosen.items():
         if name in _PARTS:
-            settings.update(asdict(value or _PARTS[name]()))
+            usual = getattr(model, f"default_{name}", None) or _PARTS[name]()
+            settings.update(asdict(value or usual))
         elif name not in _ELSEWHERE:
             settings[name] = value if _is_plain(value) else type(value).__name__
     for name in ("split", "test_fraction", "kinds", "noise", "unsure", "from_scratch"):

@@ -1,5 +1,6 @@
 """Perform one run and return its row: the JSON object that `likewise bench run` prints."""
 
+import inspect
 from typing import Any
 
 from likewise.benchmark.clock import Clock, peak_memory_mb
@@ -9,6 +10,7 @@ from likewise.benchmark.datasets import Dataset, load_dataset, load_table
 from likewise.benchmark.inputs import Inputs, Step, for_k_means, make_inputs, quiet
 from likewise.benchmark.judge import Judge
 from likewise.benchmark.protocol import Run, divide
+from likewise.methods.base import PersonalClusterer
 from likewise.methods.registry import make_method
 
 Row = dict[str, Any]
@@ -47,6 +49,7 @@ def perform(run: Run, step: Step = quiet) -> Row:
                 n_questions=run.n_questions,
                 progress=step("training"),
                 watch=course,
+                **_extra(run, dataset, model),
             )
     return {
         "dataset": dataset.name,
@@ -74,6 +77,14 @@ def load(run: Run, step: Step = quiet) -> Dataset:
     is_made = run.dataset.partition(":")[0] in MADE
     options = {"n_images": run.n_made} if is_made and run.n_made is not None else {}
     return load_dataset(run.dataset, data=run.data, **options)
+
+
+def _extra(run: Run, dataset: Dataset, model: PersonalClusterer) -> dict[str, Any]:
+    """Return a set's unlabelled pictures for a method that learns from such (CC on STL-10)."""
+    takes_them = "extra" in inspect.signature(model.fit).parameters
+    if dataset.unlabelled is None or not run.from_scratch or not takes_them:
+        return {}
+    return {"extra": dataset.unlabelled}
 
 
 def _by_k_means(run: Run, inputs: Inputs, n_clusters: int) -> Any:

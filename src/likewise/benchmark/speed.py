@@ -7,7 +7,10 @@ from importlib import import_module
 PARTS = {
     "constraints": "likewise.benchmark.speed_constraints:constraints_bench",
     "encoders": "likewise.benchmark.speed_encoders:encoders_bench",
+    "likewise": "likewise.benchmark.speed_likewise:likewise_bench",
+    "page": "likewise.benchmark.speed_page:page_bench",
     "processes": "likewise.benchmark.speed_processes:processes_bench",
+    "step": "likewise.benchmark.speed_step:step_bench",
 }
 
 

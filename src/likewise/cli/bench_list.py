@@ -24,8 +24,9 @@ def list_(as_json: AsJson = False) -> None:
         say(f"  {name:<{width}}  {about}")
     say("\nmethods")
     for name, facts in known["methods"].items():
-        presets = f"presets {', '.join(facts['presets'])}" if facts["presets"] else ""
-        say(f"  {name:<{width}}  {presets if facts['is_built'] else 'not built yet'}".rstrip())
+        asks = f"asks {', '.join(facts['asks'])}" if facts["asks"] else "asks nothing"
+        presets = f"; presets {', '.join(facts['presets'])}" if facts["presets"] else ""
+        say(f"  {name:<{width}}  {asks + presets if facts['is_built'] else 'not built yet'}")
     say("\nstrategies")
     say(f"  {', '.join(known['strategies'])}")
     say("\nencoders")
@@ -33,8 +34,9 @@ def list_(as_json: AsJson = False) -> None:
 
 
 def _known() -> dict[str, Any]:
+    from likewise.benchmark.catalogue import facts
     from likewise.benchmark.datasets import DATASETS
-    from likewise.methods.registry import METHODS, PROMISED, method_class
+    from likewise.methods.registry import METHODS, PROMISED
     from likewise.queries.registry import STRATEGIES
 
     return {
@@ -42,9 +44,10 @@ def _known() -> dict[str, Any]:
         "methods": {
             name: {
                 "is_built": name in METHODS,
-                "presets": sorted(method_class(name).presets) if name in METHODS else [],
+                "presets": facts(name)["presets"] if name in METHODS else [],
+                "asks": facts(name)["asks"] if name in METHODS else [],
             }
-            for name in PROMISED
+            for name in dict.fromkeys((*PROMISED, *METHODS))
         },
         "strategies": sorted(STRATEGIES),
         "encoders": ["bundled"],

@@ -86,7 +86,10 @@ def run_(
     from likewise.benchmark.protocol import Run
     from likewise.benchmark.run import perform
     from likewise.cli.bars import Bars
+    from likewise.encoders.registry import check_encoder
 
+    if encoder is not None:
+        check_encoder(encoder)
     run = Run(
         method,
         dataset=dataset,

@@ -63,3 +63,24 @@ def test_labels_outside_one_to_ten_are_refused(tmp_path: Path, files: dict[str, 
     write(tmp_path / "stl10_binary", files | {"train_y.bin": bytes([0, 3])})
     with pytest.raises(DatasetError, match=r"'train_y.bin' has labels from 0 to 3, not from 1 to"):
         load_dataset("stl10", tmp_path)
+
+
+def test_unlabelled_images_come_with_the_unpacked_folder(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    write(tmp_path / "stl10_binary", files | {"unlabeled_X.bin": files["train_X.bin"]})
+    dataset = load_dataset("stl10", tmp_path)
+    assert dataset.unlabelled is not None
+    assert dataset.collection is not None
+    assert (len(dataset), len(dataset.unlabelled)) == (3, 2)
+    np.testing.assert_array_equal(dataset.unlabelled.pixels(1), dataset.collection.pixels(1))
+
+
+def test_unlabelled_images_that_are_cut_short_are_refused(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    write(tmp_path / "stl10_binary", files | {"unlabeled_X.bin": files["train_X.bin"][:-7]})
+    with pytest.raises(DatasetError, match=r"55,289 bytes, which is no whole number of pictures"):
+        load_dataset("stl10", tmp_path)
+    (tmp_path / "stl10_binary" / "unlabeled_X.bin").unlink()
+    assert load_dataset("stl10", tmp_path).unlabelled is None

@@ -29,6 +29,8 @@ class Dataset:
         Vectors that come with the set; then no encoder is needed.
     train, test : array of int, optional
         The official split, where the set has one.
+    unlabelled : ImageCollection, optional
+        Further pictures that belong to no group, for methods that can learn from them.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Dataset:
     vectors: Vectors | None = None
     train: Indexes | None = None
     test: Indexes | None = None
+    unlabelled: ImageCollection | None = None
 
     def __post_init__(self) -> None:
         """Raise unless labels, pictures and vectors are equally many."""

@@ -103,7 +103,7 @@ DATASETS: dict[str, Source] = {
     "cross": Source(_load_cross, "two things side by side, from any two sets with pictures"),
     "cifar10": Source(load_cifar10, "CIFAR-10: python or binary version, or cifar10.zip"),
     "cifar100": Source(load_cifar100, "CIFAR-100: python or binary version"),
-    "stl10": Source(load_stl10, "STL-10, its 13,000 labelled images: stl10_binary.tar.gz"),
+    "stl10": Source(load_stl10, "STL-10, 13,000 labelled images: stl10_binary.tar.gz or folder"),
     "tiny-imagenet": Source(load_tiny_imagenet, "Tiny-ImageNet, training: tiny-imagenet-200.zip"),
     "imagenet10": Source(load_imagenet10, "PCL's ten classes of ILSVRC 2012, training images"),
     "imagenet10-dac": Source(load_imagenet10_dac, "CC's ten classes of ILSVRC 2012, training"),

@@ -1,4 +1,4 @@
-"""STL-10: its labelled images, 5,000 to train and 8,000 to test, of 96 x 96 pixels."""
+"""STL-10: 5,000 labelled images to train and 8,000 to test, of 96 x 96 pixels; 100,000 without."""
 
 from pathlib import Path
 
@@ -28,7 +28,11 @@ STL10 = Published(
 
 
 def load_stl10(data: Path | None) -> Dataset:
-    """Load STL-10's labelled images; the 100,000 unlabelled ones are left alone."""
+    """Load STL-10's labelled images, and from the unpacked folder also the unlabelled ones.
+
+    These stay on disk and are read as they are looked at; out of the packed archive they
+    cannot be read so, and are left alone.
+    """
     form, path = STL10.find(data)
     contents = STL10.read_files(form, path)
     parts = [_part(contents, part) for part in ("train", "test")]
@@ -41,7 +45,22 @@ def load_stl10(data: Path | None) -> Dataset:
         ArrayCollection(pictures),
         train=np.arange(n_train),
         test=np.arange(n_train, len(numbers)),
+        unlabelled=_unlabelled(path / "unlabeled_X.bin"),
     )
+
+
+def _unlabelled(path: Path) -> ArrayCollection | None:
+    if not path.is_file():
+        return None
+    n_bytes, n_picture = path.stat().st_size, 3 * _SIZE * _SIZE
+    if n_bytes == 0 or n_bytes % n_picture:
+        raise DatasetError(
+            f"{str(path)!r} has {n_bytes:,} bytes, which is no whole number of pictures of "
+            f"{n_picture:,}; it is cut short: unpack the archive again, or remove this file to do "
+            "without the unlabelled images."
+        )
+    on_disk = np.memmap(path, dtype=np.uint8, mode="r").reshape(-1, 3, _SIZE, _SIZE)
+    return ArrayCollection(on_disk.transpose(0, 3, 2, 1))
 
 
 def _part(

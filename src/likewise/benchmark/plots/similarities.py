@@ -1,0 +1,70 @@
+"""Positive and negative similarity by epoch, at the level of instances and of clusters."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likewise.benchmark.plots.canvas import colour, new_figure
+from likewise.benchmark.plots.request import Request
+from likewise.benchmark.plots.stage import set_up
+from likewise.benchmark.protocol import Run
+from likewise.errors import InvalidParameterError
+from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.pair_similarities import Similarities, pair_similarities
+from likewise.methods.registry import method_class
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LEVELS = ("instances (rows of z)", "clusters (columns of P)")
+
+
+def similarities(request: Request) -> "Figure":
+    """Return two panels: mean similarity of positive and negative pairs, bands: their variance.
+
+    [CC]_ Figure 3, measured on 256 images after every epoch.
+    """
+    run = request.needed_run()
+    if not learns_from_views(run):
+        raise InvalidParameterError(
+            f"The method {run.method!r} does not learn from two views, so there are no positive "
+            "and negative pairs to show; choose cc, occ or pcl."
+        )
+    run = epoch_by_epoch(run, request.options.get("epochs", 20))
+    stage = set_up(run)
+    model = stage.model
+    assert isinstance(model, ContrastiveClusterer)  # its class was looked at
+    model.start(stage.inputs.train)
+    seen = [pair_similarities(model)]
+    stage.play(lambda _: seen.append(pair_similarities(model)))
+    figure = new_figure(8.0, 3.2)
+    for level, axes in enumerate(figure.subplots(1, 2, sharey=True)):
+        _draw(axes, [both[level] for both in seen])
+        axes.set(title=_LEVELS[level], xlabel="epoch")
+        axes.locator_params(axis="x", integer=True)
+    figure.axes[0].set_ylabel("cosine of two views")
+    figure.axes[0].legend()
+    figure.suptitle(f"{run.method} on {stage.dataset.name} by {stage.judge.orientation}")
+    return figure
+
+
+def learns_from_views(run: Run) -> bool:
+    """Return whether the method of a run trains in epochs, on two views."""
+    return issubclass(method_class(run.method), ContrastiveClusterer)
+
+
+def epoch_by_epoch(run: Run, n_epochs: int) -> Run:
+    """Return the run with rounds of one epoch, so that every epoch can be looked at."""
+    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1"}
+    return replace(run, settings={**run.settings, **epochs})
+
+
+def _draw(axes: Any, seen: list[Similarities]) -> None:
+    epochs = np.arange(len(seen))
+    for number, name in enumerate(("positive", "negative")):
+        means, variances = np.array([getattr(one, name) for one in seen]).T
+        axes.plot(epochs, means, color=colour(number), label=f"{name} pairs")
+        axes.fill_between(
+            epochs, means - variances, means + variances, color=colour(number), alpha=0.25
+        )

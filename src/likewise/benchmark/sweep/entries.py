@@ -1,0 +1,174 @@
+"""A sweep file: what to run, written as lists that are multiplied."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from likewise.benchmark.catalogue import facts
+from likewise.benchmark.protocol import Run
+from likewise.benchmark.sweep.identity import key_of
+from likewise.errors import InvalidParameterError, SweepFileError, UnknownNameError
+from likewise.methods.registry import METHODS, PROMISED
+
+#: What an entry calls it -> what a `Run` calls it; the names are those of ``bench run``.
+_OTHER_NAMES = {"questions": "n_questions", "k": "n_clusters", "limit": "n_images"}
+_FIELDS = {field.name for field in fields(Run)} - {"dataset", "orientation", "settings"}
+KEYS = (_FIELDS - set(_OTHER_NAMES.values()) | set(_OTHER_NAMES) | {"on", "set"}) | {"n_images"}
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("n_questions", "seed", "n_clusters", "n_images", "n_test"), (int,)),
+    **dict.fromkeys(("noise", "unsure", "test_fraction"), (int, float)),
+    "from_scratch": (bool,),
+}
+_TOP = ("title", "about", "defaults", "runs")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep file asks for.
+
+    Attributes
+    ----------
+    name, title, about : str
+    runs : tuple of Run
+        In the order of the file; none twice.
+    """
+
+    name: str
+    title: str
+    about: str
+    runs: tuple[Run, ...]
+
+
+def read_sweep(path: Path, data: str | None = None) -> Sweep:
+    """Read a sweep file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file: ``[defaults]`` for all, and one or more ``[[runs]]``. In each of them
+        every key may have a list, and all lists are multiplied. ``on`` says which sets and
+        how they are sorted, ``on = { fashion = ["type", "colour"] }``; ``set`` holds
+        parameters of the methods; all others are called as the options of ``bench run``.
+        Methods that ask nothing are run once, with a budget of 0.
+    data : str, optional
+        Where the sets lie, instead of what the file says (a path beside the file).
+
+    Raises
+    ------
+    SweepFileError
+        If the file is not there, no TOML, or holds what makes no run.
+    """
+    content = _parse(path)
+    _check_keys(path, content, _TOP, "part")
+    entries = content.get("runs", [])
+    if not isinstance(entries, list) or not entries:
+        raise SweepFileError(f"{str(path)!r} has no [[runs]], so there is nothing to do; add one.")
+    defaults = content.get("defaults", {})
+    found: dict[str, Run] = {}
+    for number, entry in enumerate(entries, start=1):
+        try:
+            settings = {**defaults.get("set", {}), **entry.get("set", {})}
+            for run in _runs({**defaults, **entry, "set": settings}, path.parent, data):
+                found.setdefault(key_of(run), run)
+        except InvalidParameterError as error:
+            raise SweepFileError(f"{str(path)!r}, [[runs]] number {number}: {error}") from error
+    title = str(content.get("title", path.stem))
+    return Sweep(path.stem, title, str(content.get("about", "")).strip(), tuple(found.values()))
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise SweepFileError(f"The sweep file {str(path)!r} cannot be opened: {reason}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SweepFileError(f"{str(path)!r} is not TOML ({error}); mend that line.") from error
+
+
+def _check_keys(path: Path, table: Mapping[str, Any], known: Any, what: str) -> None:
+    for key in table:
+        if key not in known:
+            raise SweepFileError(f"{str(path)!r}: {UnknownNameError(what, key, known)}")
+
+
+def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[Run]:
+    for key in entry:
+        if key not in KEYS:
+            raise UnknownNameError("key of a sweep", key, KEYS)
+    settings = {key: _several(value) for key, value in entry["set"].items()}
+    methods = _several(entry.get("method", ["likewise"]))
+    for where, method in product(_tasks(entry), methods):
+        for values in _product(_axes(entry, beside, data)):
+            chosen = _chosen(method, values)
+            for some in _product(settings):
+                words = {key: _word(value) for key, value in some.items()}
+                yield Run(method, **where, **chosen, settings=words)
+
+
+def _axes(entry: Mapping[str, Any], beside: Path, data: str | None) -> dict[str, list[Any]]:
+    """Return every option with its values, in the names of `Run`; paths are beside the file."""
+    given = {
+        _OTHER_NAMES.get(key, key): value
+        for key, value in entry.items()
+        if key not in ("on", "set", "method")
+    }
+    for name in ("data", "images", "labels"):
+        if name in given:
+            given[name] = str(beside / Path(str(given[name])).expanduser())
+    if data is not None:
+        given["data"] = data
+    return {key: _several(value) for key, value in given.items()}
+
+
+def _chosen(method: str, values: dict[str, Any]) -> dict[str, Any]:
+    if method not in METHODS and method not in PROMISED:
+        raise UnknownNameError("method", method, METHODS)
+    _check_types(values)
+    if method in METHODS and not facts(method)["asks"]:
+        values["n_questions"] = 0  # a budget changes nothing: one run is enough
+    if values.get("kinds"):
+        values["kinds"] = tuple(values["kinds"].split(","))
+    return values
+
+
+def _check_types(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        wanted = _TYPES.get(name, (str,))
+        is_right = isinstance(value, wanted) and (wanted == (bool,) or not isinstance(value, bool))
+        if value is not None and not is_right:
+            words = " or ".join(kind.__name__ for kind in wanted)
+            raise InvalidParameterError(f"{name}={value!r} is no {words}; write it as one.")
+
+
+def _tasks(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the sets and orientations; a folder of one's own names orientations only."""
+    on = entry.get("on", {})
+    if not isinstance(on, Mapping):
+        return [{"orientation": name} for name in _several(on)]
+    if "images" not in entry and not on:
+        raise InvalidParameterError(
+            'it does not say on which data; add for example on = { digits = ["digit"] }.'
+        )
+    return [
+        {"dataset": dataset, "orientation": orientation}
+        for dataset, names in on.items()
+        for orientation in _several(names)
+    ] or [{}]
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _product(axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for values in product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def _word(value: Any) -> str:
+    """Return a value as one would write it after ``--set``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

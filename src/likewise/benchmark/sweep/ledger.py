@@ -1,0 +1,155 @@
+"""The results file: one JSON line a run, each there whole or not at all."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from likewise.benchmark.sweep.identity import key_of
+from likewise.errors import OutputError, ResultsFileError
+from likewise.session.atomic import write_whole
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a results file; a last line that was cut off is left out.
+
+    Raises
+    ------
+    ResultsFileError
+        If the file is not there, or another line is no row.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ResultsFileError(
+            f"The results file {str(path)!r} cannot be read ({error.strerror}); "
+            "make it with `likewise bench sweep`, or with `bench run --json >> FILE`."
+        ) from error
+    lines = text.split(b"\n")
+    rows = [_row(path, n, line) for n, line in enumerate(lines[:-1], start=1) if line.strip()]
+    return rows if not lines[-1].strip() else [*rows, *_last(lines[-1])]
+
+
+def _last(line: bytes) -> list[Row]:
+    """Return a last line without its end, if it is whole all the same."""
+    try:
+        row = json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return []
+    return [row] if isinstance(row, dict) else []
+
+
+def _row(path: Path, number: int, line: bytes) -> Row:
+    try:
+        row = json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ResultsFileError(
+            f"Line {number} of {str(path)!r} is no JSON ({error}); remove it, or name another file."
+        ) from error
+    if not isinstance(row, dict) or "method" not in row.get("spec", row):
+        raise ResultsFileError(
+            f"Line {number} of {str(path)!r} is no row of the benchmark (it names no method); "
+            "remove it, or name another file."
+        )
+    return row
+
+
+class Ledger:
+    """An open results file of one sweep.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it is not there.
+
+    Attributes
+    ----------
+    rows : dict of str to dict
+        All rows so far, by the identity of their runs; the last of two equal ones holds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rows.jsonl"
+    >>> with Ledger(path) as ledger:
+    ...     ledger.add({"spec": {"method": "kmeans"}, "acc": 0.5})
+    >>> with Ledger(path) as ledger:
+    ...     ledger.is_done({"method": "kmeans"}), ledger.is_done({"method": "cc"})
+    (True, False)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: dict[str, Row] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise OutputError(f"{self.path} cannot be written: {error.strerror}.") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take_in()
+        except BlockingIOError as error:
+            os.close(self._descriptor)
+            raise OutputError(
+                f"{self.path} is being written by another sweep; wait for it, or choose another "
+                "file."
+            ) from error
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)  # this also gives the lock back
+
+    def _take_in(self) -> None:
+        rows = read_rows(self.path)
+        content = self.path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            os.ftruncate(self._descriptor, content.rfind(b"\n") + 1)
+            rows = read_rows(self.path)
+        for row in rows:
+            self.rows[key_of(row.get("spec", row))] = row
+
+    def is_done(self, spec: Mapping[str, Any]) -> bool:
+        """Return whether this run has its row; one that failed is tried again."""
+        row = self.rows.get(key_of(spec))
+        return row is not None and "error" not in row
+
+    def add(self, row: Row) -> None:
+        """Append a row; when this returns it is on disk."""
+        line, end = _line(row), os.fstat(self._descriptor).st_size
+        if os.write(self._descriptor, line) != len(line):
+            os.ftruncate(self._descriptor, end)
+            raise OutputError(f"{self.path} cannot take another row: the disk is full.")
+        os.fsync(self._descriptor)
+        self.rows[key_of(row["spec"])] = row
+
+    def put_in_order(self, specs: Iterable[Mapping[str, Any]]) -> None:
+        """Rewrite the file at once: rows in the order given, then all others as they were."""
+        keys = [key_of(spec) for spec in specs]
+        ordered = [key for key in keys if key in self.rows]
+        others = [key for key in self.rows if key not in set(keys)]
+        content = b"".join(_line(self.rows[key]) for key in [*ordered, *others])
+        write_whole(self.path, lambda descriptor: _write_all(descriptor, content))
+
+
+def _line(row: Row) -> bytes:
+    return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    with os.fdopen(descriptor, "wb", closefd=False) as stream:
+        stream.write(content)

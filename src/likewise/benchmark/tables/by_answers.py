@@ -1,0 +1,125 @@
+"""The usual layout: a table a task, a line a method, a column a budget, honest lines below."""
+
+from collections.abc import Sequence
+
+from likewise.benchmark.tables.area import area
+from likewise.benchmark.tables.figure import Figure
+from likewise.benchmark.tables.groups import Group, Row, Task, tasks, variants
+from likewise.benchmark.tables.table import Cell, Table
+
+_TIMES = ("s", "MB")
+
+
+def by_answers(rows: Sequence[Row], *, times: bool = True) -> list[Table]:
+    """Return a table for every task.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+    times : bool
+        Whether seconds and memory stand in it; without them the same runs give the same
+        table, byte for byte.
+    """
+    return [_table(task, times) for task in tasks(rows)]
+
+
+def _table(task: Task, times: bool) -> Table:
+    budgets = sorted({group.n_questions for group in task.groups if group.asks})
+    budgets = budgets or [0]
+    header = ["method", *(f"ACC at {n:,}" for n in budgets), "area", "NMI", "ARI", "ACC unasked"]
+    lines = variants(task.groups)
+    body = [_line(name, of, budgets, times) for name, of in lines.items()]
+    width = len(header) + 2 * times
+    honest = [_padded(line, width) for line in _honest(task, budgets)]
+    return Table(
+        f"{task.name}, {task.regime}",
+        [*header, *(_TIMES if times else ())],
+        [*body, *honest],
+        _notes(task, lines, budgets),
+    )
+
+
+def _line(name: str, of: Sequence[Group], budgets: Sequence[int], times: bool) -> list[Cell]:
+    by_budget = {group.n_questions: group for group in of}
+    at = [by_budget[0] if not _any_asks(of) else by_budget.get(n) for n in budgets]
+    last = max(of, key=lambda group: group.n_questions)
+    cells: list[Cell] = [name]
+    cells += [Figure(None) if group is None else Figure.of(group.marks("acc")) for group in at]
+    cells.append(Figure.of([area(row) for row in last.rows]))
+    cells += [Figure.of(last.marks(name)) for name in ("nmi", "ari")]
+    cells.append(Figure.of(last.marks("acc", "unasked")))
+    if times:
+        cells.append(Figure.of(last.values("seconds", "total"), digits=1))
+        cells.append(Figure.of(last.values("peak_memory_mb"), digits=0))
+    return cells
+
+
+def _any_asks(of: Sequence[Group]) -> bool:
+    return any(group.asks for group in of) or 0 not in {group.n_questions for group in of}
+
+
+def _honest(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
+    """Return what can be had without a method, and what random questions give."""
+    words = {
+        "majority_acc": "— everything in one group",
+        "kmeans_acc": "— k-means, nothing asked",
+        "other_orientation_acc": "— perfect other orientation",
+    }
+    lines: list[list[Cell]] = []
+    for name, text in words.items():
+        known = Figure.known({row["seed"]: row["baselines"][name] for row in task.rows}.values())
+        lines.append([text, *([known] * len(budgets))])
+    lines.append(_at_random(task, budgets))
+    return lines
+
+
+def _at_random(task: Task, budgets: Sequence[int]) -> list[Cell]:
+    """Return the best method of those that ask at random, or that there is none."""
+    drawn = [group for group in task.groups if group.rows and _is_random(group.rows[0])]
+    if not drawn:
+        return ["— random questions", "not run"]
+    best = max(drawn, key=lambda group: (group.n_questions, Figure.of(group.marks("acc")).mean))
+    of = {g.n_questions: g for g in drawn if g.method == best.method}
+    name = f"— random questions (best: {best.method})"
+    return [name, *(Figure.of(of[n].marks("acc")) if n in of else "" for n in budgets)]
+
+
+def _is_random(row: Row) -> bool:
+    return row.get("strategy") == "random" and bool(row["n_answers"])
+
+
+def _padded(line: list[Cell], width: int) -> list[Cell]:
+    return [*line, *([""] * (width - len(line)))]
+
+
+def _notes(task: Task, lines: dict[str, list[Group]], budgets: Sequence[int]) -> list[str]:
+    rows = task.rows
+    notes = []
+    if rows:
+        seeds = sorted({row["seed"] for row in rows})
+        many = f"seeds {', '.join(map(str, seeds))}"
+        notes.append(
+            f"{rows[0]['n_images']:,} images, {rows[0]['n_clusters']} clusters, {many}; mean ± "
+            f"standard deviation; area, NMI, ARI, unasked and costs at the largest budget."
+        )
+        if any(row["test"] for row in rows):
+            notes.append("ACC, NMI, ARI and area are those of images held out.")
+    unlike = sorted({str(n) for of in lines.values() for n in _fewer(of, budgets)})
+    if unlike:
+        notes.append(f"Fewer answers were given than allowed by: {', '.join(unlike)}.")
+    failed = [
+        f"{name} ({group.errors[0]})"
+        for name, of in lines.items()
+        for group in of[:1]
+        if group.errors
+    ]
+    return [*notes, *(f"Failed: {one}" for one in failed)]
+
+
+def _fewer(of: Sequence[Group], budgets: Sequence[int]) -> list[str]:
+    found = []
+    for group in of:
+        answers = [row["n_answers"] for row in group.rows if row["n_answers"]]
+        if answers and min(answers) < group.n_questions:
+            found.append(f"{group.method} {min(answers):,} of {group.n_questions:,}")
+    return found

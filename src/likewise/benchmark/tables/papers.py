@@ -1,0 +1,165 @@
+"""A paper's table: the printed figures, and beside them ours, from scratch and pretrained apart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from likewise.benchmark.printed import Printed, paper_tables, printed
+from likewise.benchmark.tables.figure import Figure
+from likewise.benchmark.tables.groups import Group, Row, groups
+from likewise.benchmark.tables.table import Cell, Table
+
+_REGIMES = ("from scratch", "pretrained")
+#: A line that names no setting means the method as its paper has it.
+_WHOLE: Mapping[str, Mapping[str, str]] = {
+    "cc": {"views": "two", "heads": "both"},
+    "occ": {"spaces": "both", "strategy": "csd"},
+    "pcl": {"attention": "on", "strategy": "joint"},
+    "dsac": {"selection": "full", "pseudo_labels": "true"},
+}
+_METRICS = {"fmi": "F"}
+_TRIVIAL = {
+    "majority_acc": "— everything in one group (ours)",
+    "kmeans_acc": "— k-means, nothing asked (ours)",
+    "other_orientation_acc": "— perfect other orientation (ours)",
+}
+
+
+def paper_layout(name: str, rows: Sequence[Row], *, times: bool = True) -> list[Table]:
+    """Return one table for every set and orientation in a table of a paper.
+
+    Parameters
+    ----------
+    name : str
+        Of `printed.toml`: ``pcl-3``.
+    rows : sequence of mapping
+        Ours; those with no counterpart in the paper are left out.
+    times : bool
+        Whether seconds and memory stand in it.
+    """
+    cells = printed(name)
+    found = groups(rows)
+    parts = list(dict.fromkeys((cell.dataset, cell.orientation) for cell in cells))
+    return [_table(name, part, cells, found, times) for part in parts]
+
+
+def _table(
+    name: str, part: tuple[str, str], cells: Sequence[Printed], found: list[Group], times: bool
+) -> Table:
+    here = [cell for cell in cells if (cell.dataset, cell.orientation) == part]
+    ours = [group for group in found if _part(group) == part and group.rows]
+    regimes = [regime for regime in _REGIMES if any(_regime(group) == regime for group in ours)]
+    metrics = list(dict.fromkeys(cell.metric for cell in here))
+    lines: dict[tuple[str, int | None], list[Printed]] = {}
+    for cell in here:
+        lines.setdefault((cell.row, cell.n_answers), []).append(cell)
+    words = ["answers", *(_METRICS.get(metric, metric.upper()) for metric in metrics)]
+    header = [f"{word}, {regime}" for regime in ("printed", *regimes) for word in words]
+    costs = ["s", "MB"] if times and ours else []
+    digits = 4 if any(cell.value and round(cell.value, 3) != cell.value for cell in cells) else 3
+    body: list[list[Cell]] = []
+    for of in lines.values():
+        chosen = [_counterpart(of[0], ours, regime) for regime in regimes]
+        body.append(
+            [*_quoted(of, metrics, digits), *_ours(chosen, metrics), *_costs(chosen, costs)]
+        )
+    table = paper_tables()[name]
+    return Table(
+        f"{table['paper']}: {part[0]} by {part[1]}",
+        ["method", *header, *costs],
+        [*body, *_honest(ours, regimes, metrics, len(header) + len(costs) + 1)],
+        _notes(str(table["about"]), ours),
+    )
+
+
+def _quoted(of: Sequence[Printed], metrics: Sequence[str], digits: int) -> list[Cell]:
+    by_metric = {cell.metric: cell.value for cell in of}
+    values = [by_metric[metric] for metric in metrics]
+    answers = "" if of[0].n_answers is None else f"{of[0].n_answers:,}"
+    cells = ["—" if value is None else Figure(value, digits=digits) for value in values]
+    return [of[0].row, answers, *cells]
+
+
+def _ours(chosen: Sequence[Group | None], metrics: Sequence[str]) -> list[Cell]:
+    cells: list[Cell] = []
+    for group in chosen:
+        if group is None:
+            cells += [""] * (1 + len(metrics))
+        else:
+            cells.append(Figure.known(group.values("n_answers")).but(digits=0))
+            cells += [Figure.of(group.marks(metric)) for metric in metrics]
+    return cells
+
+
+def _costs(chosen: Sequence[Group | None], costs: Sequence[str]) -> list[Cell]:
+    """Return seconds and memory, of the first regime that was run."""
+    if not costs:
+        return []
+    group = next((group for group in chosen if group is not None), None)
+    seconds = [] if group is None else group.values("seconds", "total")
+    memory = [] if group is None else group.values("peak_memory_mb")
+    return [Figure.of(seconds, digits=1), Figure.of(memory, digits=0)]
+
+
+def _part(group: Group) -> tuple[Any, Any]:
+    return group.spec.get("dataset"), group.spec.get("orientation")
+
+
+def _counterpart(cell: Printed, ours: list[Group], regime: str) -> Group | None:
+    """Return our group for a line: the same settings, and the budget nearest below."""
+    if not cell.ours:
+        return None
+    wanted = {**_WHOLE.get(cell.ours["method"], {}), **cell.ours}
+    fitting = [g for g in ours if _regime(g) == regime and _fits(g, wanted)]
+    allowed = [g for g in fitting if cell.n_answers is None or g.n_questions <= cell.n_answers]
+    return max(allowed or fitting, key=_size, default=None)
+
+
+def _size(group: Group) -> tuple[int, int]:
+    return group.n_questions, int(group.rows[0]["n_images"])
+
+
+def _regime(group: Group) -> str:
+    return _REGIMES[0] if group.spec.get("from_scratch") else _REGIMES[1]
+
+
+def _fits(group: Group, wanted: Mapping[str, str]) -> bool:
+    if any(name in group.spec for name in ("noise", "unsure", "n_clusters")):
+        return False
+    row = group.rows[0]
+    known = {**row["settings"], "method": group.method, "strategy": row["strategy"]}
+    told = {name: value for name, value in known.items() if value is not None}
+    return all(name not in told or _same(told[name], value) for name, value in wanted.items())
+
+
+def _same(value: Any, word: str) -> bool:
+    if word in ("on", "off"):
+        return (value not in (None, 0, 0.0, False, "none")) == (word == "on")
+    return str(value).lower() == word
+
+
+def _honest(
+    ours: list[Group], regimes: Sequence[str], metrics: Sequence[str], width: int
+) -> list[list[Cell]]:
+    """Return the trivial lines, measured on our images; ACC only."""
+    lines: list[list[Cell]] = []
+    for name, text in _TRIVIAL.items():
+        line: list[Cell] = [text, *([""] * (width - 1))]
+        for number, regime in enumerate(regimes, start=1):
+            rows = [row for group in ours if _regime(group) == regime for row in group.rows]
+            if "acc" in metrics:
+                values = {row["seed"]: row["baselines"][name] for row in rows}
+                column = 2 + number * (1 + len(metrics)) + metrics.index("acc")
+                line[column] = Figure.known(values.values())
+        lines.append(line)
+    if not any(group.spec.get("strategy") == "random" for group in ours):
+        lines.append(["— random questions (ours)", "not run", *([""] * (width - 2))])
+    return lines if ours else []
+
+
+def _notes(about: str, ours: list[Group]) -> list[str]:
+    notes = [f"Printed: {about}."]
+    if not ours:
+        return [*notes, "No run of ours on this set yet."]
+    sizes = sorted({f"{int(group.rows[0]['n_images']):,}" for group in ours})
+    held = " scored on images held out" if any(g.rows[0]["test"] for g in ours) else ""
+    return [*notes, f"Ours: {' or '.join(sizes)} images{held}; seconds of the first regime shown."]

@@ -1,0 +1,64 @@
+"""`likewise bench sweep`: many rows, in parallel, and on from where it stopped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from likewise.cli.notes import note, note_list
+from likewise.cli.options import AsJson
+from likewise.cli.output import check_place, print_json, say, some_words
+
+
+def sweep_(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="RESULTS.jsonl", help="One line a row.")
+    ],
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes at once; else one a core.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="DIR", help="Where the data sets lie.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run data sets x orientations x methods x budgets x seeds, as far as not done yet.
+
+    Every row is on disk when it is made: the same command goes on where it was stopped. A row
+    that fails is kept with its error and tried again next time; the exit code is then 1.
+
+    \b
+    Example:
+        likewise bench sweep benchmarks/few_answers.toml --data DIR -o few_answers.jsonl
+        likewise bench table few_answers.jsonl
+    """
+    check_place(out)
+    from likewise.benchmark.sweep.entries import read_sweep
+    from likewise.benchmark.sweep.sweeping import sweep
+    from likewise.cli.bars import Bars
+
+    wanted = read_sweep(file, data)
+    with Bars() as bars:
+        report = sweep(wanted, out, n_jobs=jobs, step=bars.step)
+    facts = {
+        "rows": report.n_rows,
+        "made": report.n_made,
+        "failed": len(report.failed),
+        "seconds": round(report.seconds, 1),
+        "file": str(out),
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        made, rows = report.n_made, some_words(report.n_rows, "row")
+        say(f"{rows} in {out}, {made:,} of them made now in {report.seconds:,.0f} s")
+    if report.failed:
+        lines = [f"{_words(row['spec'])}: {row['error']}" for row in report.failed]
+        note_list(f"{some_words(len(lines), 'row')} failed:", lines)
+        note("The same command tries them again.")
+        raise typer.Exit(1)
+
+
+def _words(spec: dict[str, object]) -> str:
+    return " ".join(str(value) for value in spec.values())
