@@ -34,10 +34,8 @@ class UnknownNameError(InvalidParameterError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name, self.known = name, sorted(known)
         close = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        super().__init__(
-            f"{name!r} is not a known {what}; {hint}Choose one of: {', '.join(self.known)}."
-        )
+        hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
+        super().__init__(f"{name!r} is not a known {what}; {hint} one of: {', '.join(self.known)}.")
 
 
 class CollectionError(LikewiseError, ValueError):
@@ -78,6 +76,14 @@ class ModelFileError(LikewiseError, ValueError):
 
 class DatasetError(LikewiseError):
     """A data set or its table of labels is missing, broken or does not fit."""
+
+
+class SweepFileError(LikewiseError, ValueError):
+    """A sweep file cannot be read, or asks for what cannot be run."""
+
+
+class ResultsFileError(LikewiseError, ValueError):
+    """A file of results cannot be read, or lacks what is wanted of it."""
 
 
 class UnansweredError(LikewiseError, LookupError):

@@ -1,10 +1,13 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from likewise.benchmark.datasets import DATASETS
-from likewise.methods.registry import PROMISED
+from likewise.methods.registry import METHODS, PROMISED
+from tests.benchmark.tables.rows import row as row_of
 from tests.cli.conftest import Run, colour_of, done, json_of
 
 FIELDS = (
@@ -19,12 +22,96 @@ DIGITS = ("bench", "run", "--dataset", "digits", "--orientation", "digit", "--me
 def test_everything_that_can_be_chosen_is_listed(run: Run) -> None:
     known = json_of(run("bench", "list", "--json"))
     assert set(known["datasets"]) == set(DATASETS)
-    assert set(known["methods"]) == set(PROMISED)
-    assert known["methods"]["cc"] == {"is_built": True, "presets": ["paper", "small"]}
+    assert set(known["methods"]) == {*PROMISED, *METHODS}
+    assert known["methods"]["cc"] == {
+        "is_built": True,
+        "presets": ["paper", "small"],
+        "asks": [],
+    }
     assert "uncertainty" in known["strategies"]
     text = done(run("bench", "list")).stdout
-    for word in ("digits", "scenes", "kmeans", "presets paper, small", "not built yet"):
+    for word in ("digits", "scenes", "kmeans", "asks nothing; presets paper, small"):
         assert word in text
+
+
+def test_the_list_is_quick_since_it_imports_no_method() -> None:
+    code = (
+        "import sys; from likewise.cli.bench_list import list_; list_(True);"
+        "assert not {'torch', 'sklearn', 'transformers'} & set(sys.modules)"
+    )
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert listed.returncode == 0, listed.stderr
+
+
+SWEEP = """
+[[runs]]
+on = { digits = "parity" }
+method = ["kmeans", "likewise"]
+questions = 6
+limit = 40
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_goes_into_a_table_and_a_figure(run: Run) -> None:
+    Path("s.toml").write_text(SWEEP)
+    report = json_of(run("bench", "sweep", "s.toml", "-o", "rows.jsonl", "--jobs", 1, "--json"))
+    assert (report["rows"], report["made"], report["failed"]) == (2, 2, 0)
+    rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+    assert [row["method"] for row in rows] == ["kmeans", "likewise"]
+    assert rows[1]["n_answers"] == 6
+    again = done(run("bench", "sweep", "s.toml", "-o", "rows.jsonl"))
+    assert "2 rows in rows.jsonl, 0 of them made now" in again.stdout
+    table = done(run("bench", "table", "rows.jsonl", "--no-times")).stdout
+    assert "| likewise | " in table
+    assert "— perfect other orientation" in table
+    page = done(run("bench", "table", "rows.jsonl", "--layout", "results", "-o", "page.md"))
+    assert page.stdout == ""
+    assert Path("page.md").read_text().startswith("# Results")
+    done(run("bench", "plot", "answers", "rows.jsonl", "-o", "curve.svg"))
+    assert Path("curve.svg").read_text().startswith("<?xml")
+
+
+def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from likewise.benchmark.sweep import sweeping, work
+    from tests.benchmark.sweep import toy
+
+    monkeypatch.setattr(work, "_PRELOAD", ["likewise.benchmark.protocol"])
+    monkeypatch.setattr(sweeping, "_perform", toy.perform)
+    monkeypatch.setattr(sweeping, "prepare", toy.prepare)
+    Path("s.toml").write_text('[[runs]]\non = { digits = "digit" }\nmethod = ["dec", "cc"]')
+    result = run("bench", "sweep", "s.toml", "-o", "rows.jsonl")
+    assert result.exit_code == 1
+    assert "1 row failed:\n  dec digits digit: dec=1 cannot be; try another." in result.stderr
+    assert "tries them again" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sweep", "none.toml", "-o", "r.jsonl"], "'none.toml' cannot be opened"),
+        (["sweep", "none.toml", "-o", "no/r.jsonl"], "no is not a folder"),
+        (["table", "none.jsonl"], "'none.jsonl' cannot be read"),
+        (["table", "empty.jsonl"], "There is not one row"),
+        (["table", "row.jsonl", "--layout", "pcl"], "'pcl' is not a known layout"),
+        (["table", "row.jsonl", "--to", "word"], "'word' is not a known format of a table"),
+        (["plot", "answers", "-o", "a.png"], "drawn from results, and there are none"),
+        (["plot", "maps", "-o", "a.png"], "did you mean 'map'"),
+        (["plot", "map", "-o", "a.gif"], "does not say what kind of figure"),
+        (["plot", "map", "-o", "a.png", "--at", "soon"], "no list of numbers"),
+    ],
+)
+def test_bad_words_to_sweep_table_and_plot_are_messages(
+    run: Run, words: list[str], message: str
+) -> None:
+    Path("empty.jsonl").touch()
+    Path("row.jsonl").write_text(json.dumps(row_of("kmeans", 0.5)) + "\n")
+    result = run("bench", *words)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+    assert not Path("a.png").exists()
 
 
 def test_a_row_has_the_promised_fields_in_their_order(run: Run) -> None:
@@ -74,7 +161,6 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
         ([*DIGITS[2:], "--test-fraction", "0.5"], "only the inductive protocol does"),
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),
         ([*DIGITS[2:], "--preset", "paper"], "not a known preset of KMeans"),
-        ([*DIGITS[2:], "--method", "spherepair"], "'spherepair' is not built yet in this release"),
     ],
 )
 def test_what_does_not_fit_is_a_message_and_no_half_row(

@@ -1,8 +1,14 @@
+from types import SimpleNamespace
+
 import numpy as np
 
+from likewise.constraints.question import Answer, Question
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import SCALE, flatten
+from likewise.desk.pupil import Pupil
 from likewise.seeds import stream
+from likewise.session import Session
+from tests.desk.folder import sort_by_halves
 
 
 def test_groups_keep_their_place_however_the_model_numbers_them() -> None:
@@ -26,6 +32,20 @@ def test_pictures_that_people_spoke_of_decide_where_most_move() -> None:
 def test_a_new_group_gets_a_place_of_its_own() -> None:
     before, now = np.array([0, 0, 1, 1, -1]), np.array([2, 2, 0, 0, 1])
     assert stable_columns(before, now, 3).tolist() == [2, 0, 1]
+
+
+def test_a_group_that_people_put_pictures_into_by_name_keeps_that_name(session: Session) -> None:
+    sort_by_halves(session, n_answers=1)  # reds in g1, blues in g2
+    for image, face in [(0, 2), (4, 2)]:  # somebody was shown the reds as g2, and took them
+        question = Question.choice(image, (face, 1), ("g2", "g1"))
+        session.tell(Answer(question, "g2", orientation="colour"))
+    pupil = object.__new__(Pupil)
+    pupil._session, pupil._orientation = session, session.orientation("colour")
+    pupil._row = np.arange(12)
+    pupil._vectors = SimpleNamespace(positions=pupil._row)  # type: ignore[assignment]  # is enough
+    old, weight = pupil._places_before(("g1", "g2"))
+    reds_first = np.arange(12) % 2
+    assert stable_columns(old, reds_first, 2, weight).tolist() == [1, 0]  # reds are g2 now
 
 
 def test_the_map_keeps_far_things_apart_and_stays_on_its_sheet() -> None:

@@ -90,6 +90,20 @@ def test_groups_of_a_choice_are_called_as_they_are_now(sorted_desk: Desk) -> Non
     assert sorting.questions(1) == [Question.choice(0, (3, 2), ("g2", "g1"))]
 
 
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_a_group_without_a_name_is_called_by_its_picture(
+    session: Session, is_trained: bool
+) -> None:
+    if is_trained:  # but both faces are in one group by the model
+        sort_by_halves(session, n_answers=3)
+    with Desk(session, trains=False) as desk:
+        sorting = desk.sorting("colour")
+        sorting.line.fill([Question.choice(0, (2, 4), ("group 1", "group 2"))])
+        (question,) = sorting.questions(1)
+        assert question.groups == ("like 2", "like 4")
+        assert desk.answer("colour", question, "like 2").told.taken
+
+
 def test_the_gallery_is_sorted_by_confidence_and_gathers_the_unsure(sorted_desk: Desk) -> None:
     gallery = sorted_desk.sorting("colour").gallery()
     assert gallery.members["g1"].tolist() == [10, 8, 6, 4, 2, 0]

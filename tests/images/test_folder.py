@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from likewise.images import scan
 from likewise.images.collection import ImageCollection
 from likewise.images.decode import decode
 from likewise.images.folder import read_folder
@@ -192,3 +193,26 @@ def test_reads_real_pictures() -> None:
     assert len(collection) == 1740
     assert collection.skipped == []
     assert sum(map(len, collection.duplicates)) < 40
+
+
+def test_a_file_that_is_known_and_unchanged_is_not_opened_again(
+    save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.png", "b.png"):
+        save(name)
+    first = read_folder(tmp_path)
+    status = (tmp_path / "a.png").stat()
+    known = {("a.png", status.st_size, status.st_mtime_ns): first.identity(0)}
+    opened: list[str] = []
+    look = scan._look
+
+    def noted(file: tuple[str, str]) -> object:
+        opened.append(file[1])
+        return look(file)
+
+    monkeypatch.setattr(scan, "_look", noted)
+    again = read_folder(tmp_path, known=known)
+    assert opened == ["b.png"]
+    assert [again.identity(i) for i in range(2)] == [first.identity(i) for i in range(2)]
+    (tmp_path / "a.png").write_bytes(b"broken now")
+    assert [one.name for one in read_folder(tmp_path, known=known).skipped] == ["a.png"]

@@ -32,10 +32,10 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(desk: Desk) -> Iterator[str]:
+def served(desk: Desk, port: int = 0) -> Iterator[str]:
     """Serve a desk from a thread; yield the address that opens the page."""
     ready = threading.Event()
-    with bind("127.0.0.1", 0) as bound:
+    with bind("127.0.0.1", port) as bound:
         server = make_server(create_app(desk, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()

@@ -1,4 +1,7 @@
-"""No acknowledged answer is lost or doubled, whenever the writer is killed."""
+"""No acknowledged answer is lost or doubled, whenever the writer is killed.
+
+``LIKEWISE_KILLS=1000 pytest tests/session/test_kill.py`` kills a thousand times.
+"""
 
 import os
 import random
@@ -14,7 +17,7 @@ import pytest
 
 from likewise.session import Session
 
-N_KILLS = 100
+N_KILLS = int(os.environ.get("LIKEWISE_KILLS", "100"))
 WRITER = Path(__file__).with_name("writer.py")
 
 
@@ -33,6 +36,7 @@ def killed_after(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_every_acknowledged_answer_is_found_once_after_100_kills(path: Path) -> None:
     moments = random.Random(0)
     acknowledged: list[str] = []

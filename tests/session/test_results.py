@@ -151,3 +151,15 @@ def test_results_that_do_not_fit_are_refused(
 def test_before_any_training_there_is_nothing_to_show(session: Session) -> None:
     with pytest.raises(SessionError, match="Orientation 'season' has no groups yet"):
         assignments(session, "")
+
+
+def test_results_of_an_earlier_release_without_a_digest_are_read(session: Session) -> None:
+    save_results(session, "season", confident([i % 2 for i in range(N)]), keys=("g1", "g2"))
+    path = session.model_folder("season") / FILE
+    with np.load(path) as file:
+        old = {name: file[name] for name in file.files if name != "digest"}
+    old["hashes"] = old["hashes"].astype(np.str_)
+    np.savez(path, **old)
+    loaded = load_results(session, "season")
+    assert loaded is not None
+    np.testing.assert_array_equal(loaded.labels, [i % 2 for i in range(N)])

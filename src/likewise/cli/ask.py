@@ -12,6 +12,8 @@ from likewise.cli.output import say, some_words
 from likewise.errors import AnswersEndedError, SessionError
 
 if TYPE_CHECKING:
+    from likewise.cli.picture_show import PictureShow
+    from likewise.constraints.question import Question
     from likewise.desk.desk import Desk
     from likewise.desk.sorting import Reply, Sorting
     from likewise.oracles.terminal import TerminalOracle
@@ -29,22 +31,34 @@ def ask(
         int | None, typer.Option("-n", "--questions", min=1, help="Stop after so many.")
     ] = None,
     who: Annotated[str, typer.Option("--who", metavar="NAME", help="Noted with answers.")] = "",
+    pictures: Annotated[
+        str,
+        typer.Option(
+            "--pictures",
+            metavar="auto|kitty|iterm|sixel|blocks|open|names",
+            help="How pictures are shown.",
+        ),
+    ] = "auto",
 ) -> None:
     """Answer the questions of a session in the terminal.
 
-    The same questions as on the page; pictures are named by their files. Every answer is kept
-    at once, and u takes back the last one, also those of another day.
+    The same questions as on the page. Pictures are drawn where the terminal can (kitty, iTerm2,
+    sixel, else coloured blocks), or opened beside it. Every answer is kept at once, and u takes
+    back the last one, also those of another day.
 
     \b
     Example:
         likewise ask photos.likewise --by season
     """
     from likewise.cli.bars import Bars
+    from likewise.cli.picture_show import PictureShow
     from likewise.cli.start import embedded
     from likewise.desk.desk import Desk
+    from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
     from likewise.session.session import Session
 
+    check_encoder(encoder or "bundled")
     opened = Session.open(session)
     with Desk(opened, encoder=encoder or "bundled") as desk:
         if not opened.orientations:
@@ -57,7 +71,11 @@ def ask(
         root = opened.root or Path()
         names = opened.images.names
         oracle = TerminalOracle(sorting.name, lambda i: str(root / names[i]), read=_read, who=who)
-        _converse(desk, sorting, oracle, n)
+        show = PictureShow(desk.album.thumbnail, pictures)
+        try:
+            _converse(desk, sorting, oracle, n, show)
+        finally:
+            show.close()
 
 
 def _read(prompt: str) -> str:
@@ -71,13 +89,16 @@ def _read(prompt: str) -> str:
     return line
 
 
-def _converse(desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None) -> None:
-    given = 0
+def _converse(
+    desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None, show: "PictureShow"
+) -> None:
+    given, who = 0, oracle.who
     while n is None or given < n:
         questions = sorting.questions(1, oracle.who)
         if not questions:
             say("Nothing is left to ask: the answers settle every picture.")
             break
+        show(questions[0])
         try:
             (answer,) = oracle.answer(questions)
         except _Undo:
@@ -85,7 +106,8 @@ def _converse(desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int
             continue
         except AnswersEndedError:
             break
-        _tell(desk.answer(sorting.name, questions[0], answer.answer, oracle.who, answer.seconds))
+        question = questions[0]
+        _tell(question, desk.answer(sorting.name, question, answer.answer, who, answer.seconds))
         given += 1
     say(f"{some_words(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
 
@@ -96,9 +118,12 @@ def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
     return 0 if entry is None else 1
 
 
-def _tell(reply: "Reply") -> None:
-    if reply.told.n_settled > 1:
-        say(f"  this also settled {some_words(reply.told.n_settled - 1, 'pair')}")
+def _tell(question: "Question", reply: "Reply") -> None:
+    from likewise.desk.openness import also_settled
+
+    n_also = also_settled(question, reply.told)
+    if n_also:
+        say(f"  this also settled {some_words(n_also, 'pair')}")
     if reply.conflict is not None:
         said = ", ".join(f"{entry.answer} (answer {entry.id})" for entry in reply.conflict.against)
         note(

@@ -33,11 +33,12 @@ def embed(
     """
     from likewise.cli.bars import Bars
     from likewise.cli.pictures import as_rows, cache, read, vectors
-    from likewise.encoders.registry import DEFAULT
+    from likewise.encoders.registry import DEFAULT, check_encoder
 
     notes = out.with_suffix(".json")
     check_free(out)
     check_free(notes)
+    check_encoder(encoder or DEFAULT)
     with Bars() as bars:
         collection = read(folder, bars)
         found = vectors(collection, encoder or DEFAULT, cache(), bars)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from likewise.session.export import Exported
     from likewise.session.session import Session
 
-FORMS = ("csv", "folders", "html", "labelstudio", "fiftyone", "answers")
+FORMS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answers")
 
 
 def export(
@@ -23,7 +23,9 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="csv|folders|html|labelstudio|fiftyone|answers", help="In which form."
+            "--to",
+            metavar="csv|parquet|folders|html|labelstudio|fiftyone|answers",
+            help="In which form.",
         ),
     ] = "csv",
     by: By = "",

@@ -68,6 +68,7 @@ def fit(
     from likewise.cli.bars import Bars
     from likewise.cli.workplace import Workplace, train
     from likewise.encoders.registry import DEFAULT as BUNDLED
+    from likewise.encoders.registry import check_encoder
     from likewise.methods.footing import on_pictures, on_vectors
     from likewise.methods.registry import make_method
 
@@ -79,6 +80,7 @@ def fit(
             f"--from-scratch trains its own network, so --encoder {encoder} would not be used; "
             "choose one of the two."
         )
+    check_encoder(encoder or BUNDLED)
     bare = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
     model = on_pictures(bare) if from_scratch else on_vectors(bare, encoder or BUNDLED)
     with Bars() as bars, Workplace(folder, session, by, k, bars) as place:

@@ -11,7 +11,10 @@ from likewise import __version__
 from likewise.cli.answers import answers
 from likewise.cli.ask import ask
 from likewise.cli.bench_list import list_
+from likewise.cli.bench_plot import plot_
 from likewise.cli.bench_run import run_
+from likewise.cli.bench_sweep import sweep_
+from likewise.cli.bench_table import table_
 from likewise.cli.demo import demo
 from likewise.cli.embed import embed
 from likewise.cli.export import export
@@ -88,7 +91,10 @@ def benchmark() -> None:
     \b
     Example:
         likewise bench list
-        likewise bench run --dataset digits --method kmeans --json
+        likewise bench run --dataset digits --orientation digit --method kmeans --json
+        likewise bench sweep benchmarks/few_answers.toml --data DIR -o rows.jsonl
+        likewise bench table rows.jsonl
+        likewise bench plot answers rows.jsonl -o curves.png
     """
 
 
@@ -97,6 +103,9 @@ for command in (start, ask, demo, fit, predict, export, answers, embed):
 app.add_typer(bench, name="bench")
 bench.command("list")(list_)
 bench.command("run")(run_)
+bench.command("sweep")(sweep_)
+bench.command("table")(table_)
+bench.command("plot")(plot_)
 
 
 def run() -> None:

@@ -13,21 +13,25 @@ if TYPE_CHECKING:
     from likewise.encoders.store import EmbeddingStore
     from likewise.images.collection import ImageCollection
     from likewise.images.folder import FolderCollection
+    from likewise.images.scan import Known
     from likewise.images.skipped import Skipped
 
 
-def read(folder: Path, bars: "Bars") -> "FolderCollection":
-    """Return the pictures of a folder; what is left out is listed on stderr."""
+def read(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCollection":
+    """Return the pictures of a folder; what is left out is listed on stderr.
+
+    Files that are `known` and have not changed since are not opened again.
+    """
     from likewise.images.folder import read_folder
 
-    collection = read_folder(folder, bars.step("reading pictures"))
+    collection = read_folder(folder, bars.step("reading pictures"), known)
     report(collection.skipped)
     return collection
 
 
-def read_several(folder: Path, bars: "Bars") -> "FolderCollection":
+def read_several(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCollection":
     """Return the pictures of a folder that must hold enough of them to be sorted."""
-    collection = read(folder, bars)
+    collection = read(folder, bars, known)
     if len(collection) < 2:
         raise CollectionError(
             f"The folder {str(folder)!r} holds one picture only, and there is nothing to sort; "

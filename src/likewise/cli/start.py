@@ -55,8 +55,10 @@ def start(
     from likewise.cli.bars import Bars
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
+    from likewise.encoders.registry import check_encoder
     from likewise.server.serve import bind
 
+    check_encoder(encoder or BUNDLED)
     if host not in _LOOPBACK:
         note(
             f"Note: --host {host} lets everyone who can reach this machine and has the address "
@@ -81,7 +83,7 @@ def _open(folder: Path, place: Path | None, bars: "Bars") -> "Session":
         return Session.create(path, read_several(folder, bars))
     session = Session.open(path)  # before the scan: one that is busy is refused at once
     try:
-        changes = session.sync(read_several(folder, bars))
+        changes = session.sync(read_several(folder, bars, session.images.known_files))
     except BaseException:
         session.close()
         raise

@@ -64,17 +64,25 @@ def honour(probabilities: Floats, graph: ConstraintGraph) -> Honoured:
     """
     checked = _checked(probabilities, graph)
     likeliest: Indexes = checked.argmax(axis=1)
-    labels = likeliest.copy()
-    groups, apart = graph.groups(), graph.apart()
+    labels = nearest_labels(checked, graph.groups(), graph.apart())
+    return Honoured(labels, len(violated(likeliest, graph)), len(violated(labels, graph)))
+
+
+def nearest_labels(probabilities: Floats, groups: Indexes, apart: Pairs) -> Indexes:
+    """Return the clusters of `honour`, from `graph.groups()` and `graph.apart()` alone.
+
+    Both are copies, so that answers may go on coming in meanwhile.
+    """
+    labels: Indexes = probabilities.argmax(axis=1)
     is_bound = np.bincount(groups, minlength=len(groups)) > 1  # more than one image
     is_bound[apart] = True
     images = np.flatnonzero(is_bound[groups])  # those of which something is said
     if len(images):
         members, place = np.unique(groups[images], return_inverse=True)
-        scores = _scores(checked[images], place)
+        scores = _scores(probabilities[images], place)
         neighbours = _neighbours(np.searchsorted(members, apart), len(members))
         labels[images] = np.array(colour(scores, neighbours))[place]
-    return Honoured(labels, len(violated(likeliest, graph)), len(violated(labels, graph)))
+    return labels
 
 
 def violated(labels: Indexes, graph: ConstraintGraph) -> list[int]:

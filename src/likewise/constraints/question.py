@@ -57,6 +57,11 @@ class Question:
                 f"A choice shows 1 to {MAX_GROUPS} groups with one representative each; got "
                 f"{len(groups)} groups and {len(representatives)} representatives."
             )
+        if RESERVED.intersection(groups) or len(set(groups)) < len(groups):
+            raise InvalidParameterError(
+                f"A choice among the groups {list(groups)} cannot be answered: each needs a key of "
+                f"its own that is none of {sorted(RESERVED)}."
+            )
         return cls("choice", (image, *representatives), groups)
 
     @classmethod

@@ -48,10 +48,15 @@ class Album:
     """
 
     def __init__(self, session: Session) -> None:
-        self._files = files_of(session, range(len(session.images)))
+        self._session = session
+        self.refresh()
         self._root = os.path.realpath(session.root or "")
         self._folder = session.path / THUMBNAILS
         self._turn = BoundedSemaphore(_AT_ONCE)
+
+    def refresh(self) -> None:
+        """Take note of pictures that are new or have moved."""
+        self._files = files_of(self._session, range(len(self._session.images)))
 
     def picture(self, position: int) -> bytes:
         """Return an image as a WebP file, large enough to judge it.

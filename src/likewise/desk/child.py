@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from likewise.desk.pupil import Pupil
 
 _PR_SET_PDEATHSIG = 1
+LOOK = ""  # an order: the pictures are others now; no orientation has an empty name
 
 
 def main(session: str, encoder: str) -> None:
@@ -44,12 +45,17 @@ def _work(path: Path, encoder: str, say: "Say", orders: "queue.SimpleQueue[str]"
     from likewise.session.session import Session
 
     with Session.open(path, write=False) as session:
-        vectors = Vectors.of(session, encoder, say)
-        leave_room()
-        say({"event": "ready", "n_images": len(vectors.positions)})
-        pupils: dict[int, Pupil] = {}
+        is_first = True
         while True:
-            _study(session, vectors, pupils, _next_order(orders), say)
+            vectors = Vectors.of(session, encoder, say)
+            if is_first:
+                leave_room()
+            is_first = False
+            say({"event": "ready", "n_images": len(vectors.positions)})
+            pupils: dict[int, Pupil] = {}
+            while (order := _next_order(orders)) != LOOK:
+                _study(session, vectors, pupils, order, say)
+            session.images.load()  # there are other pictures now
 
 
 def _study(
@@ -67,7 +73,7 @@ def _study(
 
 
 def _next_order(orders: "queue.SimpleQueue[str]") -> str:
-    """Return the orientation to train next; of equal orders one is enough."""
+    """Return the orientation to train next, or `LOOK`; of equal orders one is enough."""
     name = orders.get()
     rest = []
     while not orders.empty():
@@ -87,6 +93,8 @@ def _orders() -> "queue.SimpleQueue[str]":
             message = unpack(line)
             if message is not None and isinstance(message.get("train"), str):
                 orders.put(message["train"])
+            elif message is not None and message.get("look"):
+                orders.put(LOOK)
         os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
@@ -98,6 +106,7 @@ def leave_room() -> None:
     import torch
     from threadpoolctl import threadpool_limits
 
+    os.nice(5)  # and of that half, rather what nobody else wants
     n = max(1, (os.cpu_count() or 2) // 2)
     torch.set_num_threads(n)
     threadpool_limits(n)

@@ -8,13 +8,13 @@ from likewise.constraints.relation import Indexes
 
 
 def stable_columns(
-    before: Indexes | None, now: Indexes, n_columns: int, weight: npt.ArrayLike = 1
+    before: Indexes, now: Indexes, n_columns: int, weight: npt.ArrayLike = 1
 ) -> Indexes:
     """Return, for each place, the column of the new model that belongs there.
 
     Parameters
     ----------
-    before : array of shape (n,), optional
+    before : array of shape (n,)
         The place of each image after the training before; -1 where it had none.
     now : array of shape (n,)
         The column of each image in the new model.
@@ -27,8 +27,6 @@ def stable_columns(
     >>> stable_columns(np.array([0, 0, 1]), np.array([1, 1, 0]), 2).tolist()
     [1, 0]
     """
-    if before is None:
-        return np.arange(n_columns)
     shared = np.zeros((n_columns, n_columns))
     is_known = (before >= 0) & (before < n_columns)
     counts = np.broadcast_to(np.asarray(weight, dtype=float), now.shape)

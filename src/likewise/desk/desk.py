@@ -2,25 +2,29 @@
 
 import contextlib
 import threading
-from collections.abc import Callable
+from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
+from likewise.constraints.facts import Told
 from likewise.constraints.question import Question
 from likewise.desk.album import Album
+from likewise.desk.board import Board
 from likewise.desk.messages import Message, to_question
-from likewise.desk.sorting import Reply, Sorting
+from likewise.desk.sorting import More, Reply, Sorting
 from likewise.desk.trainer import Trainer
+from likewise.desk.watching import FolderWatch
 from likewise.errors import LikewiseError
 from likewise.session.answers import Entry
+from likewise.session.images import Changes
 from likewise.session.orientations import Orientation
 from likewise.session.session import Session
 
 _SOON, _LATER = 5, 1.5  # answers after which training is due at once; else after these seconds
-Listener = Callable[[Message], None]
+CHANGES = ("added", "renamed", "returned", "missing", "broken")
 
 
-class Desk:
+class Desk(Board):
     """Everything the page and the terminal need; safe to call from many threads.
 
     Parameters
@@ -37,24 +41,28 @@ class Desk:
     def __init__(
         self, session: Session, *, encoder: str = "bundled", trains: bool = True, first: str = ""
     ) -> None:
+        super().__init__()
         self.session, self.encoder, self._first = session, encoder, first
         self.album = Album(session)
         self.state: Message = {"event": "starting"}
         self.trouble: str | None = None
+        self.folder_trouble: str | None = None
         self.skipped: list[Message] = []
         self.n_deaths = 0  # of the trainer, since it was last ready
         self.is_ready = threading.Event()
-        self._lock = threading.RLock()
-        self._listeners: list[Listener] = []
         self._sortings: dict[int, Sorting] = {}
         self._n_new: dict[str, int] = {}
         self._timers: dict[str, threading.Timer] = {}
         self._is_closed = False
         self._trainer = Trainer(session.path, encoder, self._hear) if trains else None
+        self._watch = FolderWatch(session, self._pictures_changed, self._folder_troubled)
 
     def __enter__(self) -> Self:
         if self._trainer is not None:
             self._trainer.start()
+            self._watch.start()
+            # What the first gallery needs is loaded before somebody waits for it.
+            threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
         return self
 
     def __exit__(
@@ -71,6 +79,7 @@ class Desk:
             self._is_closed = True
             for timer in self._timers.values():
                 timer.cancel()
+        self._watch.stop()
         if self._trainer is not None:
             self._trainer.stop()
         self.session.close()
@@ -110,19 +119,29 @@ class Desk:
         word: str,
         who: str = "",
         seconds: float | None = None,
+        more: More = (0, ""),
     ) -> Reply:
-        """Take in one answer; it is on disk when this returns."""
+        """Take in one answer; it is on disk when this returns, perhaps with the next questions."""
         sorting = self.sorting(name)
-        reply = sorting.answer(question, word, who, seconds)
+        reply = sorting.answer(question, word, who, seconds, more)
         self._answered(sorting, 1)
         return reply
 
-    def move(self, name: str, images: list[int], key: str, who: str = "") -> list[Any]:
+    def move(self, name: str, images: list[int], key: str, who: str = "") -> list[Told]:
         """Put pictures into a group; each is an answer."""
         sorting = self.sorting(name)
         told = sorting.move(images, key, who)
         self._answered(sorting, _SOON)
         return told
+
+    def split(
+        self, name: str, images: list[int], called: str = "", who: str = ""
+    ) -> tuple[str, list[Told]]:
+        """Make a new group of pictures; each is an answer. Returns its key."""
+        sorting = self.sorting(name)
+        key, told = sorting.split(images, called, who)
+        self._answered(sorting, _SOON)
+        return key, told
 
     def undo(self, name: str, who: str | None = None) -> Entry | None:
         """Take back the newest thing said."""
@@ -161,25 +180,27 @@ class Desk:
         if self._trainer is not None:
             self._trainer.ask({"train": name})
 
-    # -- news -------------------------------------------------------------------
+    # -- the folder -------------------------------------------------------------
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called with all news, from any thread; call what is returned to stop."""
-        with self._lock:
-            self._listeners.append(listener)
+    def rescan(self) -> Changes | None:
+        """Look at the folder now: new pictures are embedded and placed, lost ones noted."""
+        return self._watch.look()
 
-        def stop() -> None:
-            with self._lock, contextlib.suppress(ValueError):
-                self._listeners.remove(listener)
+    def _pictures_changed(self, changes: Changes) -> None:
+        self.album.refresh()
+        for sorting in list(self._sortings.values()):
+            sorting.pictures_changed()
+        if self._trainer is not None:
+            self._trainer.ask({"look": True})
+        counts = {name: len(getattr(changes, name)) for name in CHANGES}
+        self.publish({"event": "pictures", **counts})
 
-        return stop
+    def _folder_troubled(self, message: str | None) -> None:
+        if message != self.folder_trouble:
+            self.folder_trouble = message
+            self.publish({"event": "folder", "message": message})
 
-    def publish(self, message: Message) -> None:
-        """Tell everyone who listens."""
-        with self._lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener(message)
+    # -- the trainer's news -----------------------------------------------------
 
     def _hear(self, message: Message) -> None:
         """Act on what the trainer says."""
@@ -217,6 +238,7 @@ class Desk:
 
     def _refresh(self, message: Message) -> None:
         sorting = self.sorting(message["orientation"])
-        sorting.refresh()
+        sorting.refresh(message.get("n_settled"))
+        sorting.suspicion.hear(message.pop("suspects", []))
         sorting.n_violations = int(message.get("n_violations", 0))
         self.trouble = None

@@ -23,7 +23,7 @@ class Form:
 
     ending: str
     media_type: str
-    make: Callable[[Session, Album, str], str]
+    make: Callable[[Session, Album, str], str | bytes]
 
 
 def export(session: Session, album: Album, orientation: str, to: str) -> bytes:
@@ -38,7 +38,8 @@ def export(session: Session, album: Album, orientation: str, to: str) -> bytes:
     """
     if to not in FORMS:
         raise UnknownNameError("form of export", to, FORMS)
-    return FORMS[to].make(session, album, orientation).encode("utf-8", "surrogateescape")
+    made = FORMS[to].make(session, album, orientation)
+    return made if isinstance(made, bytes) else made.encode("utf-8", "surrogateescape")
 
 
 def _table(session: Session, album: Album, orientation: str) -> str:
@@ -49,6 +50,29 @@ def _table(session: Session, album: Album, orientation: str) -> str:
         answered = "true" if row.answered else "false"
         table.writerow([row.path, row.cluster, row.name, f"{row.confidence:.4f}", answered])
     return out.getvalue()
+
+
+def _parquet(session: Session, album: Album, orientation: str) -> bytes:
+    """Return the same table for programs that read columns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = assignments(session, orientation)
+    columns = {
+        "path": pa.array([_sayable(row.path) for row in rows], pa.string()),
+        "cluster": pa.array([row.cluster for row in rows], pa.int32()),
+        "name": pa.array([row.name for row in rows], pa.string()).dictionary_encode(),
+        "confidence": pa.array([row.confidence for row in rows], pa.float32()),
+        "answered": pa.array([row.answered for row in rows], pa.bool_()),
+    }
+    out = pa.BufferOutputStream()
+    parquet.write_table(pa.table(columns), out)
+    return bytes(out.getvalue())
+
+
+def _sayable(path: str) -> str:
+    """Return a path as text that every program reads; bytes that are none become �."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _answers(session: Session, album: Album, orientation: str) -> str:
@@ -122,6 +146,7 @@ def _fiftyone(session: Session, album: Album, orientation: str) -> str:
 
 FORMS = {
     "csv": Form("csv", "text/csv", _table),
+    "parquet": Form("parquet", "application/vnd.apache.parquet", _parquet),
     "html": Form("html", "text/html", _page),
     "labelstudio": Form("labelstudio.json", "application/json", _label_studio),
     "fiftyone": Form("fiftyone.json", "application/json", _fiftyone),

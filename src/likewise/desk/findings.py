@@ -1,20 +1,29 @@
 """What was found by one orientation: results, groups, tally, and what more asking would change."""
 
+import threading
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
-from likewise.constraints.relation import Indexes
+from likewise.constraints.honour import violated
+from likewise.constraints.question import RESERVED
 from likewise.desk.agreement import Agreement
 from likewise.desk.conflicts import Conflict, conflicts
 from likewise.desk.gallery import Gallery, make_gallery
+from likewise.desk.suspicion import Doubt, Suspicion
+from likewise.desk.ties import Ties
 from likewise.errors import SessionError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.seeds_of_groups import seeds_of
+from likewise.session.answers import Entry
 from likewise.session.groups import Groups
 from likewise.session.orientations import Orientation
-from likewise.session.results import Results, load_results
+from likewise.session.results import Results, load_results, save_results
 from likewise.session.session import Session
+
+_NOTHING = np.ones((1, 1), dtype=np.float32)
+WORDS = ("same", "different", "cannot_tell", "bad_image", "placed", "none", "new")
 
 
 class Findings:
@@ -32,18 +41,34 @@ class Findings:
         Of the results; grows with every training.
     n_violations : int
         Answers that the model by itself would have violated.
+
+    Notes
+    -----
+    What is looked up often is kept until an answer changes it: nobody who answers waits for
+    somebody who looks. A gallery is made outside the session's lock; whoever wants both that
+    and the lock must have the gallery first.
     """
 
     def __init__(self, session: Session, name: str) -> None:
         self._session, self.name = session, name
         self.version, self.n_violations = 0, 0
         self._agreement = Agreement(session.model_folder(name))
-        self._ties: Indexes | None = None
-        self._groups: Groups | None = None
+        self.suspicion = Suspicion(session.model_folder(name))
+        self._making = threading.Lock()  # of a gallery; taken before the session's lock
         self._gallery: tuple[object, Gallery] | None = None
         self._results: Results | None = None
+        self._n_settled: int | None = None
+        self._outlook: tuple[int, Advice] | None = None  # of a version: it looks at all images
+        self._forget()
         self._make_groups(self.orientation.n_clusters or 0)
         self.refresh()
+
+    def _forget(self) -> None:
+        """Forget all that was looked up: what stood before may have fallen."""
+        self._ties: Ties | None = None
+        self._groups: Groups | None = None
+        self._tally: Counter[str] | None = None
+        self._conflicts: list[Conflict] | None = None
 
     @property
     def orientation(self) -> Orientation:
@@ -65,72 +90,122 @@ class Findings:
         SessionError
             If nothing was trained yet.
         """
-        with self._session.lock:
+        with self._making:
             if self._results is None:
                 raise SessionError(
                     f"There are no groups by {self.name!r} yet; the first ones come in a moment."
                 )
-            moment = self.version, self._last_entry()
+            moment = self.version, self._session.last_entry(self.name)
             if self._gallery is None or self._gallery[0] != moment:
                 found = make_gallery(self._session, self.name, self._results)
                 self._gallery = moment, found
             return self._gallery[1]
 
-    def _last_entry(self) -> int:
-        entries = self._session.entries(self.name)
-        return entries[-1][0].id if entries else 0
-
     def conflicts(self) -> list[Conflict]:
         """Return the contradictions that wait to be settled."""
-        return conflicts(self._session, self.name)
+        found = self._conflicts
+        if found is None:
+            with self._session.lock:
+                found = self._conflicts = conflicts(self._session, self.name)
+        return found
+
+    def doubts(self) -> list[Doubt]:
+        """Return answers worth a second look, the most doubtful first."""
+        return self.suspicion.doubts(self._standing())
+
+    def violations(self) -> list[Entry]:
+        """Return the answers that the groups as they are shown do not honour.
+
+        There are some only where more groups are known to differ than there are places.
+        """
+        labels = self.gallery().group_of
+        with self._session.lock:
+            graph = self._session.graph(self.name)
+            if graph.n_images != len(labels):  # pictures were found this very moment
+                return []
+            wrong, said = violated(labels, graph), graph.answers
+        standing = self._standing()
+        are_placed = [n for n in wrong if (labels[list(said[n].question.images)] >= 0).all()]
+        return [standing[number] for number in are_placed if number in standing]
+
+    def _standing(self) -> dict[int, Entry]:
+        return {entry.id: entry for entry in self._session.answers(self.name)}
 
     def tied_to(self, image: int, n: int) -> list[int]:
         """Return at most `n` images that answers say are the same as this one.
 
         Looked up once a training: answers since then could only add some.
         """
-        with self._session.lock:
-            if self._ties is None:
-                self._ties = self._session.graph(self.name).groups()
-            ties = self._ties
-        same = np.flatnonzero(ties == ties[image])[: n + 1].tolist()
-        return [i for i in same if i != image][:n]
+        ties = self._ties
+        if ties is None:
+            ties = self._ties = Ties(self._session.graph(self.name).groups())
+        return ties.of(image, n)
 
     @property
     def groups(self) -> Groups:
         """Return the groups as they are called and coloured now."""
-        with self._session.lock:
-            if self._groups is None:
-                self._groups = self._session.groups(self.name)
-            return self._groups
+        groups = self._groups
+        if groups is None:
+            groups = self._groups = self._session.groups(self.name)
+        return groups
 
     def tally(self) -> dict[str, int]:
         """Return how many answers of each kind stand."""
-        said: Counter[str] = Counter()
-        for entry in self._session.answers(self.name):
-            said[entry.answer if entry.group is None else "placed"] += 1
-        words = ("same", "different", "cannot_tell", "bad_image", "placed", "none", "new")
-        return {word: said[word] for word in words}
+        tally = self._tally
+        if tally is None:
+            with self._session.lock:
+                said = self._session.answers(self.name)
+                tally = self._tally = Counter(kind_of(entry.answer) for entry in said)
+        return {word: tally[word] for word in WORDS}
 
     def advice(self) -> Advice | None:
         """Return how well the model understood, None before it learned from anybody."""
-        if self._results is None or not self._results.n_answers:
+        results = self._results
+        if results is None or not results.n_answers:
             return None
+        with self._making:
+            if self._outlook is None or self._outlook[0] != self.version:
+                n_settled = self._count_settled() if self._n_settled is None else self._n_settled
+                self._outlook = self.version, advise([], results.probabilities, n_settled)
+            outlook = self._outlook[1]
+        latest = advise(self._agreement.guesses, _NOTHING, 0)
+        return replace(
+            latest,
+            expected_accuracy=outlook.expected_accuracy,
+            expected_changes=outlook.expected_changes,
+        )
+
+    def _count_settled(self) -> int:
         with self._session.lock:
-            graph = self._session.graph(self.name)
-            n_settled = int((seeds_of(graph, self.orientation.n_clusters).classes >= 0).sum())
-        return advise(self._agreement.guesses, self._results.probabilities, n_settled)
+            seeds = seeds_of(self._session.graph(self.name), self.orientation.n_clusters)
+        return int((seeds.classes >= 0).sum())
 
     # -- the trainer's news -----------------------------------------------------
 
-    def refresh(self) -> None:
+    def refresh(self, n_settled: int | None = None) -> None:
         """Read what the last training found, and make the groups it speaks of."""
         results = load_results(self._session, self.name)
         if results is not None and results.keys:
             self._make_groups(len(results.keys))
+            self._n_settled = n_settled
             self._results, self._ties = results, None
             self.version += 1
         self._agreement.keep()
+
+    def pictures_changed(self) -> None:
+        """Take note that there are other pictures now; what is new is in no group yet."""
+        with self._session.lock:
+            self._forget()
+            self.refresh(self._n_settled)
+
+    def _add_column(self, key: str) -> None:
+        """Let a group that is new have a place beside those of the last training."""
+        if self._results is not None and key not in self._results.keys:
+            held, keys = self._results.probabilities, (*self._results.keys, key)
+            wider = np.concatenate([held, np.zeros_like(held[:, :1])], axis=1)
+            n_answers = self._results.n_answers
+            save_results(self._session, self.name, wider, keys=keys, n_answers=n_answers)
+            self.refresh(self._n_settled)
 
     def _make_groups(self, n: int) -> None:
         with self._session.lock:
@@ -138,3 +213,8 @@ class Findings:
             for number in range(len(made) + 1, n + 1):
                 self._session.make_group(self.name, name=f"group {number}")
             self._groups = None
+
+
+def kind_of(answer: str) -> str:
+    """Return under which word an answer is counted."""
+    return answer if answer in RESERVED else "placed"

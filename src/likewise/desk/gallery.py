@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
 from likewise.errors import UnknownNameError
-from likewise.session.assignments import assignments
 from likewise.session.groups import Group
-from likewise.session.results import Results
+from likewise.session.moment import Moment, places
+from likewise.session.results import Results, load_results
 from likewise.session.session import Session
 
 _SURE = 0.6  # below this a picture is among the unsure ones
@@ -42,7 +42,8 @@ class Gallery:
     names : list of str
     unsure : array
         Positions of pictures that nobody spoke of and the model is unsure of, worst first.
-    bad : array
+    bad, fresh : arrays
+        Positions of pictures that people called bad; of those that no model has seen yet.
     """
 
     groups: tuple[Group, ...]
@@ -54,6 +55,7 @@ class Gallery:
     names: list[str]
     unsure: Indexes
     bad: Indexes
+    fresh: Indexes
 
     def show(self, positions: Indexes) -> list[Placed]:
         """Return pictures with what is known of each."""
@@ -77,31 +79,30 @@ class Gallery:
 
 def make_gallery(session: Session, orientation: str, results: Results) -> Gallery:
     """Return the gallery of an orientation that has results."""
-    rows = assignments(session, orientation)
-    made = session.groups(orientation)
+    moment = Moment.of(session, orientation, results.keys)
+    if len(moment.first) != len(results.labels):  # new pictures were found at this very moment
+        results = load_results(session, orientation) or results
+    found, made = places(results, moment), moment.groups
     keys = [made.resolve(key) for key in results.keys]
     groups = tuple(group for group in made.shown() if group.key in keys)
     place = {group.key: number for number, group in enumerate(groups)}
-    n = len(session.images)
-    group_of = np.full(n, -1, dtype=np.intp)
-    confidence = np.zeros(n, dtype=np.float32)
-    answered, is_shown = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    for row in rows:
-        is_shown[row.position] = True
-        if row.cluster >= 0:
-            group_of[row.position] = place.get(keys[row.cluster], -1)
-        confidence[row.position], answered[row.position] = row.confidence, row.answered
-    surest = np.lexsort((-confidence, ~answered))
-    members = {g.key: surest[group_of[surest] == number] for g, number in _numbered(groups)}
-    is_unsure = (group_of >= 0) & (confidence < _SURE) & ~answered
-    worst = np.argsort(confidence, kind="stable")
-    bad = np.flatnonzero(is_shown & (group_of < 0))
-    names = session.images.names
-    unsure = worst[is_unsure[worst]]
+    place_of = np.array([*(place.get(key, -1) for key in keys), -1], dtype=np.intp)
+    group_of = np.where(moment.present, place_of[found.clusters], -1)
+    answered = found.answered & moment.present
+    sure = np.where(moment.present, found.confidence, 0)
+    surest = np.lexsort((-sure, ~answered))
+    members = {g.key: surest[group_of[surest] == number] for number, g in enumerate(groups)}
+    is_unsure = (group_of >= 0) & (sure < _SURE) & ~answered
+    worst = np.argsort(sure, kind="stable")
     return Gallery(
-        groups, members, group_of, confidence, answered, results.moved, names, unsure, bad
+        groups,
+        members,
+        group_of,
+        sure,
+        answered,
+        results.moved,
+        moment.names,
+        unsure=worst[is_unsure[worst]],
+        bad=np.flatnonzero(moment.present & found.is_bad),
+        fresh=np.flatnonzero(moment.present & (group_of < 0) & ~found.is_bad),
     )
-
-
-def _numbered(groups: tuple[Group, ...]) -> list[tuple[Group, int]]:
-    return [(group, number) for number, group in enumerate(groups)]

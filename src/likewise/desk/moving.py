@@ -1,4 +1,7 @@
-"""A picture dragged to a group, as the answer it is: like this one, unlike those of the others."""
+"""A picture dragged to a group, as the answer it is: like this one, unlike those of the others.
+
+Pictures split off are like each other, and unlike all groups there are.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -30,6 +33,28 @@ def moves(
     return said
 
 
+def splits(
+    images: Sequence[int], key: str, gallery: Gallery, graph: ConstraintGraph
+) -> list[tuple[Question, str]]:
+    """Return questions and answers that put pictures into the group `key`, which is empty yet.
+
+    Each is a choice among a companion and the groups there are. One picture alone has no
+    companion: it is unlike all groups, and gets the name of its own.
+    """
+    alone, moving = list(dict.fromkeys(images)), set(images)
+    said = []
+    for place, image in enumerate(alone):
+        companion = alone[0] if place else (alone[1] if len(alone) > 1 else None)
+        start = {} if companion is None else {key: companion}
+        faces = _faces_beside(start, list(gallery.members), moving, gallery, graph)
+        if faces:
+            question = Question.choice(image, tuple(faces.values()), tuple(faces))
+            said.append((question, key if companion is not None else NEW))
+    if len(alone) == 1:
+        said.append((Question.label(alone[0]), key))
+    return said
+
+
 def _faces(
     image: int, key: str, moving: set[int], gallery: Gallery, graph: ConstraintGraph
 ) -> dict[str, int]:
@@ -39,8 +64,18 @@ def _faces(
     they would stand beside.
     """
     order = [key, *(other for other in gallery.members if other != key)]
-    faces: dict[str, int] = {}
-    for group in order[:MAX_GROUPS]:
+    return _faces_beside({}, order, moving, gallery, graph)
+
+
+def _faces_beside(
+    faces: dict[str, int],
+    order: Sequence[str],
+    moving: set[int],
+    gallery: Gallery,
+    graph: ConstraintGraph,
+) -> dict[str, int]:
+    """Add to `faces` who stands for each group of `order`, as far as a choice can show them."""
+    for group in order[: MAX_GROUPS - len(faces)]:
         stays = (i for i in gallery.members[group].tolist() if i not in moving)
         face = next((i for i in stays if _may_stand(i, faces.values(), graph)), None)
         if face is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from likewise.constraints.facts import Told
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Question
 from likewise.constraints.relation import Relation
@@ -12,6 +13,17 @@ Subject = tuple[int, ...]
 def subject(question: Question) -> Subject:
     """Return what a question is about: a pair, or the one image to be placed."""
     return question.images if question.kind == "pair" else question.images[:1]
+
+
+def also_settled(question: Question, told: Told) -> int:
+    """Return how many pairs an answer settled beside those it was asked about.
+
+    Examples
+    --------
+    >>> also_settled(Question.pair(0, 1), Told(1, taken=True, n_settled=15))
+    14
+    """
+    return max(0, told.n_settled - (len(question.images) - 1))
 
 
 def subjects(graph: ConstraintGraph) -> set[Subject]:

@@ -12,12 +12,15 @@ from likewise.desk.album import files_of
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.messages import Message, from_question
+from likewise.desk.suspicion import from_suspects
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
 from likewise.errors import PoolExhaustedError
 from likewise.methods.likewise import Likewise
+from likewise.methods.seeds_of_groups import seeds_of
+from likewise.session.anchors import held_in
 from likewise.session.begin import EMBEDDINGS
 from likewise.session.orientations import Orientation
 from likewise.session.results import load_results, save_results
@@ -25,8 +28,9 @@ from likewise.session.session import Session
 
 Say = Callable[[Message], None]
 Floats = npt.NDArray[np.float32]
-_N_AHEAD = 24  # questions sent at a time
+_N_AHEAD = 48  # questions sent at a time
 _SEED = 0
+_SPOKEN_OF, _PUT_THERE = 50, 2_000  # how much an image counts when groups are matched by members
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,7 @@ class Pupil:
         for number in fresh:
             answer = self._placed(standing[number])
             if answer is not None:
-                self._model.tell([answer.question], [answer])
-                self._told[number] = max(self._model.constraints_.answers)
+                self._told[number] = self._model.constraints_.tell(answer).id
                 n_told += 1
         return bool(gone or n_told)
 
@@ -144,17 +147,15 @@ class Pupil:
 
     def _keep(self) -> None:
         session, name, model = self._session, self._orientation.name, self._model
-        before = load_results(session, name)
-        old = None if before is None else before.labels[self._vectors.positions]
-        answered = np.isin(np.arange(len(self._row)), self._named())[self._vectors.positions]
         n_columns = model.probabilities_.shape[1]
-        columns = stable_columns(old, model.labels_, n_columns, weight=1 + 50 * answered)
         keys = self._group_keys(n_columns)
+        old, weight = self._places_before(keys)
+        columns = stable_columns(old, model.labels_, n_columns, weight)
         found = np.zeros((len(self._row), n_columns), dtype=np.float32)
         found[self._vectors.positions] = model.probabilities_[:, columns]
         n_answers = len(self._told)
         results = save_results(session, name, found, keys=keys, n_answers=n_answers)
-        rows = model.transform(self._vectors.embeddings)
+        rows = model._embeddings  # `transform` would compute them once more
         save_map(session, name, self._vectors.positions, flatten(rows))
         self._say(
             {
@@ -163,8 +164,36 @@ class Pupil:
                 "n_answers": n_answers,
                 "n_moved": int(results.moved.sum()),
                 "n_violations": int(model.violations_),
+                "n_settled": self._n_settled(),
+                "suspects": self._suspects(),
             }
         )
+
+    def _places_before(self, keys: tuple[str, ...]) -> tuple[Indexes, Indexes]:
+        """Return where each row was after the training before, and how much that counts.
+
+        Images that people spoke of count more; most of all those they put into a group by its
+        name: that group keeps its name whatever a model makes of the rest.
+        """
+        session, name = self._session, self._orientation.name
+        before, graph = load_results(session, name), session.graph(name)
+        places = np.full(len(self._row), -1, dtype=np.intp) if before is None else before.labels
+        places, weight = places.copy(), np.ones(len(self._row), dtype=np.intp)
+        weight[self._named()] = _SPOKEN_OF
+        said = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
+        held = held_in(said, session.groups(name), keys)
+        places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE
+        return places[self._vectors.positions], weight[self._vectors.positions]
+
+    def _suspects(self) -> list[Message]:
+        """Return the answers that the model finds doubtful, by their numbers in the log."""
+        number_of = {number: entry for entry, number in self._told.items()}
+        return from_suspects(getattr(self._model, "suspects_", ()), number_of)
+
+    def _n_settled(self) -> int:
+        """Return how many images have their place by answers alone."""
+        seeds = seeds_of(self._model.constraints_, self._orientation.n_clusters)
+        return int((seeds.classes >= 0).sum())
 
     def _named(self) -> list[int]:
         """Return the images that answers name."""

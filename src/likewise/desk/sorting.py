@@ -1,37 +1,40 @@
 """One orientation at work: its questions in line, and its answers."""
 
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from likewise.constraints.facts import Told
 from likewise.constraints.question import DIFFERENT, SAME, Answer, Question
-from likewise.desk.beginning import random_questions
 from likewise.desk.conflicts import Conflict
-from likewise.desk.findings import Findings
-from likewise.desk.line import Check, Prefer, QuestionLine
-from likewise.desk.moving import moves
-from likewise.desk.openness import Subject, still_open, subject, subjects
-from likewise.seeds import stream
+from likewise.desk.findings import kind_of
+from likewise.desk.gallery import Gallery
+from likewise.desk.inquiry import Inquiry
+from likewise.desk.moving import moves, splits
+from likewise.desk.openness import subject
+from likewise.desk.together import Together
+from likewise.errors import InvalidParameterError
 from likewise.session.answers import Entry
 from likewise.session.groups import Group
 from likewise.session.session import Session
 
-_RUN = 3  # equal answers in a row after which another kind is looked for
-_SPARE = 8  # questions drawn at random when the model has none
+More = tuple[int, str]  # how many questions are wanted next, and for whom
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of an answer; `guessed` is whether the model had expected it."""
+    """What became of an answer; `guessed` is whether the model had expected it.
+
+    `questions` are the next ones, if they were asked for.
+    """
 
     told: Told
     guessed: bool | None
     conflict: Conflict | None
+    questions: list[Question] = field(default_factory=list)
 
 
-class Sorting(Findings):
+class Sorting(Inquiry):
     """One orientation at work; every method takes the session's lock.
 
     Parameters
@@ -42,141 +45,162 @@ class Sorting(Findings):
     """
 
     def __init__(self, session: Session, name: str) -> None:
+        self._together = Together(self._take_in)
         super().__init__(session, name)
-        self.line = QuestionLine()
-        self._rng = stream(0, "random questions", name)
-        self._asked: set[Subject] | None = None
-        self._latest: dict[str, tuple[int, Answer]] | None = None  # of each person
-        self._recent: deque[str] = deque(maxlen=_RUN)
-
-    # -- asking ---------------------------------------------------------------
-
-    def questions(self, n: int, who: str = "") -> list[Question]:
-        """Return at most `n` questions for one person; empty when nothing is left to ask."""
-        with self._session.lock:
-            check = self._checker()
-            found = self.line.hand_out(n, who, check, self._prefer())
-            if len(found) < n:
-                askable = self._session.images.askable
-                self.line.fill(random_questions(askable, max(n, _SPARE), check, self._rng))
-                found = self.line.hand_out(n, who, check)
-            return found
-
-    def _checker(self) -> Check:
-        """Return what says how a question should be put now, None if it is settled."""
-        graph = self._session.graph(self.name)
-        asked = self._asked = subjects(graph) if self._asked is None else self._asked
-        bad = graph.bad_images
-
-        def check(question: Question) -> Question | None:
-            now = still_open(question, graph, asked, bad)
-            return now and self._worded(now)
-
-        return check
-
-    def _worded(self, question: Question) -> Question:
-        """Return a choice with its groups called as they are now, wherever that is clear."""
-        results = self._results
-        if question.kind != "choice" or results is None:
-            return question
-        labels = results.labels[list(question.images[1:])].tolist()
-        if min(labels) < 0 or len(set(labels)) < len(labels):
-            return question
-        return replace(question, groups=tuple(results.keys[label] for label in labels))
-
-    def _prefer(self) -> Prefer | None:
-        """Return what would be a change after several equal answers, None if there is no need."""
-        if len(self._recent) < _RUN or len(set(self._recent)) > 1 or self._results is None:
-            return None
-        wanted, chances = (
-            DIFFERENT if self._recent[0] == SAME else SAME,
-            self._results.probabilities,
-        )
-
-        def is_a_change(question: Question) -> bool:
-            if question.kind != "pair":
-                return True
-            first, second = chances[list(question.images)].argmax(axis=1)
-            return (SAME if first == second else DIFFERENT) == wanted
-
-        return is_a_change
-
-    # -- answering ------------------------------------------------------------
 
     def answer(
-        self, question: Question, word: str, who: str = "", seconds: float | None = None
+        self,
+        question: Question,
+        word: str,
+        who: str = "",
+        seconds: float | None = None,
+        more: More = (0, ""),
     ) -> Reply:
         """Take in one answer, to disk before this returns.
 
         The same answer of the same person sent twice in a row (by a page that did not hear our
-        reply) is one answer.
+        reply) is one answer. Answers of several people at a time share one sync of the disk.
         """
         answer = Answer(question, word, who=who, orientation=self.name, seconds=seconds)
+        return self._together((answer, more))
+
+    def _take_in(self, given: list[tuple[Answer, More]]) -> list[Reply]:
         with self._session.lock:
-            repeated = self._repeated(answer)
-            if repeated is not None:
-                return Reply(Told(repeated, taken=True), None, None)
-            told = self._session.tell(answer)
-            guessed = self._agreement.note(answer, self._results) if told.taken else None
-            self._taken_in(question)
-            if self._latest is not None:
-                self._latest[who] = told.id, answer
-            if question.kind == "pair" and word in (SAME, DIFFERENT):
-                self._recent.append(word)
-            conflict = None if told.taken else self._conflict(told.id)
-        return Reply(told, guessed, conflict)
+            fresh = self._fresh([answer for answer, _ in given])
+            told = dict(zip(fresh, self._session.tell_all(fresh.values()), strict=True))
+            return [
+                self._reply(answer, told.get(i), more) for i, (answer, more) in enumerate(given)
+            ]
+
+    def _fresh(self, answers: Sequence[Answer]) -> dict[int, Answer]:
+        """Return the answers by place that do not just repeat the last one of their giver."""
+        latest, fresh = {who: last for who, (_, last) in self._last_said().items()}, {}
+        for place, answer in enumerate(answers):
+            if not _is_same(answer, latest.get(answer.who)):
+                latest[answer.who] = fresh[place] = answer
+        return fresh
+
+    def _reply(self, answer: Answer, told: Told | None, more: More) -> Reply:
+        """Return what is said to one answer, which was written if `told` is given."""
+        if told is None:
+            number, _ = self._last_said()[answer.who]
+            return Reply(Told(number, taken=True), None, None, self._next(more))
+        guessed = self._agreement.note(answer, self._results) if told.taken else None
+        self._taken_in(answer, told)
+        self._last_said()[answer.who] = told.id, answer
+        if answer.question.kind == "pair" and answer.answer in (SAME, DIFFERENT):
+            self._recent.append(answer.answer)
+        conflict = None if told.taken else self._conflict(told.id)
+        return Reply(told, guessed, conflict, self._next(more))
+
+    def _next(self, more: More) -> list[Question]:
+        n, holder = more
+        return self.questions(n, holder) if n else []
 
     def move(self, images: Sequence[int], key: str, who: str = "") -> list[Told]:
         """Put pictures into a group; each is an answer of its own."""
+        gallery = self.gallery()
         with self._session.lock:
-            said = moves(images, key, self.gallery(), self._session.graph(self.name))
-            answers = [Answer(q, word, who=who, orientation=self.name) for q, word in said]
-            told = self._session.tell_all(answers)
-            for question, _ in said:
-                self._taken_in(question)
-            self._latest = None
-            return told
+            said = moves(images, key, gallery, self._session.graph(self.name))
+            return self._tell(said, who)
+
+    def split(self, images: Sequence[int], name: str = "", who: str = "") -> tuple[str, list[Told]]:
+        """Make a new group of pictures; each is an answer. Returns its key.
+
+        Where the number of groups was given, it is one more from now on.
+        """
+        gallery = self.gallery()
+        _check_split(images, gallery)
+        with self._session.lock:
+            self._one_group_more(len(gallery.groups))
+            key = self._free_key(name)
+            said = splits(images, key, gallery, self._session.graph(self.name))
+            told = self._tell(said, who)
+            self._forget()
+            self._add_column(key)
+        return key, told
+
+    def _tell(self, said: Sequence[tuple[Question, str]], who: str) -> list[Told]:
+        answers = [Answer(q, word, who=who, orientation=self.name) for q, word in said]
+        told = self._session.tell_all(answers)
+        for answer, one in zip(answers, told, strict=True):
+            self._taken_in(answer, one)
+        self._latest = None
+        return told
+
+    def _one_group_more(self, n_shown: int) -> None:
+        known = self.orientation
+        if known.n_clusters is not None:
+            n = max(known.n_clusters, n_shown) + 1
+            self._session.change_orientation(replace(known, n_clusters=n, two_groups=False))
+
+    def _free_key(self, name: str) -> str:
+        """Return the key of a group that no column stands for yet."""
+        taken = self._results.keys if self._results is not None else ()
+        made = self._session.groups(self.name).shown()
+        free = next((group.key for group in made if group.key not in taken), None)
+        if free is None:
+            title = name or f"group {len(self._session.groups(self.name).all()) + 1}"
+            return self._session.make_group(self.name, name=title).key
+        if name:
+            self._session.change_group(self.name, free, name=name)
+        return free
 
     def undo(self, who: str | None = None) -> Entry | None:
         """Take back the newest thing a person said; None if there is nothing."""
         with self._session.lock:
             entry = self._session.undo(self.name, who)
-            self._changed()
+            self._forget()
             return entry
 
     def take_back(self, number: int, who: str = "") -> Entry:
         """Take back any entry of the log."""
         with self._session.lock:
             entry = self._session.take_back(number, who)
-            self._changed()
+            self._forget()
             return entry
 
-    def _taken_in(self, question: Question) -> None:
+    def _taken_in(self, answer: Answer, told: Told) -> None:
+        """Bring what was looked up before to where it is now."""
+        question = answer.question
         self.line.done(question)
         if self._asked is not None:
             self._asked.add(subject(question))
+        if self._tally is not None:
+            self._tally[kind_of(answer.answer)] += 1
+        if not told.taken:
+            self._conflicts = None
 
-    def _changed(self) -> None:
-        """Forget all that was looked up: what stood before may have fallen."""
-        self._asked = self._ties = self._groups = self._latest = None
-        self._recent.clear()
-
-    def _repeated(self, answer: Answer) -> int | None:
-        """Return the number of the last answer of this person if it is this very one."""
+    def _last_said(self) -> dict[str, tuple[int, Answer]]:
+        """Return the last answer of each person that stands, with its number."""
         if self._latest is None:
             standing = self._session.graph(self.name).answers
             self._latest = {old.who: (number, old) for number, old in standing.items()}
-        number, last = self._latest.get(answer.who, (0, None))
-        if last is None or (last.question, last.answer) != (answer.question, answer.answer):
-            return None
-        return number
+        return self._latest
 
     def change_group(self, key: str, **changes: Any) -> Group:
         """Rename, colour or merge a group; see `Session.change_group`."""
         with self._session.lock:
             changed = self._session.change_group(self.name, key, **changes)
-            self._changed()
+            self._forget()
             return changed
 
     def _conflict(self, number: int) -> Conflict | None:
         return next((one for one in self.conflicts() if one.entry.id == number), None)
+
+
+def _is_same(answer: Answer, other: Answer | None) -> bool:
+    """Return whether two answers say the same to the same question."""
+    if other is None:
+        return False
+    return (answer.question, answer.answer) == (other.question, other.answer)
+
+
+def _check_split(images: Sequence[int], gallery: Gallery) -> None:
+    outside = [i for i in images if not 0 <= i < len(gallery.group_of)]
+    if outside:
+        raise InvalidParameterError(f"Picture {outside[0]} is not in this session.")
+    if len(set(images)) >= int((gallery.group_of >= 0).sum()):
+        raise InvalidParameterError(
+            "All pictures were chosen, so nothing would be left to split them from; choose fewer."
+        )

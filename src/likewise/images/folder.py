@@ -8,7 +8,7 @@ from pathlib import Path
 from likewise.errors import CollectionError
 from likewise.images.files import FileCollection
 from likewise.images.formats import FORMATS_READ
-from likewise.images.scan import Found, scan
+from likewise.images.scan import Found, Known, scan
 from likewise.images.skipped import Skipped, summary
 from likewise.images.walk import Walk, walk
 from likewise.progress import Progress, silent
@@ -29,7 +29,9 @@ class FolderCollection(FileCollection):
         self.folder = folder
 
 
-def read_folder(path: str | PathLike[str], progress: Progress = silent) -> FolderCollection:
+def read_folder(
+    path: str | PathLike[str], progress: Progress = silent, known: Known | None = None
+) -> FolderCollection:
     """Find and check all pictures below a folder.
 
     Hidden files and folders, and sessions of ours (``*.likewise``), are passed
@@ -41,6 +43,9 @@ def read_folder(path: str | PathLike[str], progress: Progress = silent) -> Folde
     path : path
     progress : Progress
         Told how many files were looked at.
+    known : mapping, optional
+        Files of an earlier time, (name, size, mtime in ns) to content hash; those that have not
+        changed since are not opened again.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def read_folder(path: str | PathLike[str], progress: Progress = silent) -> Folde
     seen = walk(folder)
     if not seen.files:
         raise CollectionError(_nothing_there(folder, seen))
-    results = scan(seen.files, progress)
+    results = scan(seen.files, progress, known)
     found = [one for one in results if isinstance(one, Found)]
     broken = [one for one in results if isinstance(one, Skipped)]
     if not found:

@@ -11,14 +11,22 @@ from starlette.responses import JSONResponse, Response
 
 from likewise import __version__
 from likewise.desk.desk import Desk
-from likewise.errors import ImageError, LikewiseError, SessionError, UnknownNameError
+from likewise.errors import (
+    CollectionError,
+    ImageError,
+    LikewiseError,
+    SessionError,
+    UnknownNameError,
+)
 from likewise.server.asking import asking
+from likewise.server.comparing import comparing
+from likewise.server.correcting import correcting
 from likewise.server.guard import Guard, TooLargeError
 from likewise.server.keeping import keeping
 from likewise.server.log import log
 from likewise.server.news import CLOSING, news
+from likewise.server.replies import ErrorOut
 from likewise.server.seeing import seeing
-from likewise.server.shapes import ErrorOut
 from likewise.server.showing import showing
 
 _KINDS = {
@@ -27,10 +35,12 @@ _KINDS = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
+_PARTS = (asking, log, showing, seeing, correcting, comparing, keeping, news)
 _STATUS: tuple[tuple[type[LikewiseError], int], ...] = (
     (UnknownNameError, 404),
     (ImageError, 410),
     (SessionError, 503),
+    (CollectionError, 503),
 )
 _ERRORS = {status: {"model": ErrorOut} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
 
@@ -54,7 +64,7 @@ def create_app(desk: Desk, token: str, hosts: Iterable[str] = ()) -> FastAPI:
         redoc_url=None,
         responses=_ERRORS,  # type: ignore[arg-type]  # FastAPI's own type is too narrow
     )
-    for router in (part(desk) for part in (asking, log, showing, seeing, keeping, news)):
+    for router in (part(desk) for part in _PARTS):
         app.include_router(router)
     _add_page(app)
     _add_errors(app)

@@ -2,17 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from likewise.desk.desk import Desk
-from likewise.server.shapes import (
-    AnswerIn,
-    AnswerOut,
-    MoveIn,
-    MoveOut,
-    QuestionsOut,
-    Words,
-)
+from likewise.desk.openness import also_settled
+from likewise.server.replies import AnswerOut, MoveOut, QuestionsOut, at_once
+from likewise.server.shapes import AnswerIn, MoveIn, Words
 from likewise.server.views import Views
 
 _AHEAD = 4  # questions in the reply to an answer
@@ -32,33 +27,31 @@ def asking(desk: Desk) -> APIRouter:
         questions = views.questions(sorting, n, client or who)
         return QuestionsOut(orientation=sorting.name, questions=questions)
 
-    @router.post("/answers", status_code=201)
-    def give_answer(given: AnswerIn) -> AnswerOut:
+    @router.post("/answers", status_code=201, response_model=AnswerOut)
+    def give_answer(given: AnswerIn) -> Response:
         """Take in one answer; it is on disk before the reply, which brings the next questions."""
         sorting = desk.sorting(given.orientation)
         question = given.question.to_question()
-        reply = desk.answer(sorting.name, question, given.answer, given.who, given.seconds)
-        return AnswerOut(
+        more = _AHEAD, given.client or given.who
+        reply = desk.answer(sorting.name, question, given.answer, given.who, given.seconds, more)
+        conflict = reply.conflict
+        made = AnswerOut(
             id=reply.told.id,
             taken=reply.told.taken,
             n_settled=reply.told.n_settled,
+            n_also=also_settled(question, reply.told),
             guessed=reply.guessed,
-            conflict=None if reply.conflict is None else views.conflict(reply.conflict),
-            n_answers=desk.session.graph(sorting.name).n_answers,
-            questions=views.questions(sorting, _AHEAD, given.client or given.who),
+            conflict=None if conflict is None else views.conflict(conflict, sorting.results),
+            n_answers=sum(sorting.tally().values()),
+            questions=[views.question(one, sorting) for one in reply.questions],
         )
+        return at_once(made, 201)
 
     @router.post("/moves", status_code=201)
     def move(given: MoveIn) -> MoveOut:
         """Put pictures into a group; each is an answer in the log."""
         sorting = desk.sorting(given.orientation)
         told = desk.move(sorting.name, given.images, given.group, given.who)
-        aside = {one.id for one in told if not one.taken}
-        found = [one for one in sorting.conflicts() if one.entry.id in aside]
-        return MoveOut(
-            n_taken=sum(one.taken for one in told),
-            n_settled=sum(one.n_settled for one in told),
-            conflicts=[views.conflict(one) for one in found],
-        )
+        return MoveOut(**views.moved(told, sorting))
 
     return router

@@ -6,7 +6,9 @@ from fastapi import APIRouter, Response
 
 from likewise.desk.desk import Desk
 from likewise.desk.exporting import FORMS, export
-from likewise.server.shapes import Words
+from likewise.desk.folders import sort_into_folders
+from likewise.server.replies import FoldersOut
+from likewise.server.shapes import FoldersIn, Words
 
 
 def keeping(desk: Desk) -> APIRouter:
@@ -22,5 +24,13 @@ def keeping(desk: Desk) -> APIRouter:
         file = quote(f"{name}.{form.ending}")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
         return Response(content, media_type=form.media_type, headers=headers)
+
+    @router.post("/folders", status_code=201)
+    def into_folders(given: FoldersIn) -> FoldersOut:
+        """Sort the pictures into a new folder beside theirs; the originals stay."""
+        name = desk.sorting(given.orientation).name
+        place, done = sort_into_folders(desk.session, name, given.how)
+        left_out = [f"{path} {reason}" for path, reason in done.left_out]
+        return FoldersOut(folder=str(place), n_written=done.n_written, left_out=left_out[:100])
 
     return router

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from likewise.desk.desk import Desk
-from likewise.server.shapes import AnswersOut, EntryOut, UndoIn, UndoOut, Words
+from likewise.server.replies import AnswersOut, EntryOut, UndoOut
+from likewise.server.shapes import UndoIn, Words
 from likewise.server.views import Views
 from likewise.session.answers import TAKE_BACK
 

@@ -13,6 +13,7 @@ from likewise.desk.messages import Message
 CLOSING = "closing"  # ends every stream
 _HEARTBEAT = 10.0  # seconds; finds out who went away
 _MOST_WAITING = 100
+_PAUSE = 0.1  # seconds between two pieces of news: many people answering are one
 
 
 def news(desk: Desk) -> APIRouter:
@@ -27,30 +28,44 @@ def news(desk: Desk) -> APIRouter:
     return router
 
 
+class Mailbox:
+    """News for one page, put in from any thread; of equal news that wait one is enough."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Queue[Message] = asyncio.Queue(_MOST_WAITING)
+        self._latest: Message | None = None
+
+    def hear(self, message: Message) -> None:
+        """Put in a message."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._put, message)
+
+    def _put(self, message: Message) -> None:
+        is_known = message == self._latest and not self._waiting.empty()
+        if not is_known and not self._waiting.full():  # a page that sleeps asks anew
+            self._latest = message
+            self._waiting.put_nowait(message)
+
+    async def next(self) -> Message | None:
+        """Return the next message, None if there is none for a while."""
+        try:
+            return await asyncio.wait_for(self._waiting.get(), _HEARTBEAT)
+        except TimeoutError:
+            return None
+
+
 async def _stream(desk: Desk) -> AsyncIterator[str]:
-    loop = asyncio.get_running_loop()
-    waiting: asyncio.Queue[Message] = asyncio.Queue(_MOST_WAITING)
-
-    def put(message: Message) -> None:
-        if not waiting.full():  # a page that sleeps asks anew when it wakes
-            waiting.put_nowait(message)
-
-    def hear(message: Message) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(put, message)
-
-    stop = desk.listen(hear)
+    box = Mailbox()
+    stop = desk.listen(box.hear)
     try:
         yield _event(desk.state)
         while True:
-            try:
-                message = await asyncio.wait_for(waiting.get(), _HEARTBEAT)
-            except TimeoutError:
-                yield ": still here\n\n"
-                continue
-            yield _event(message)
-            if message["event"] == CLOSING:
+            message = await box.next()
+            yield ": still here\n\n" if message is None else _event(message)
+            if message is not None and message["event"] == CLOSING:
                 return
+            await asyncio.sleep(_PAUSE)
     finally:
         stop()
 

@@ -1,19 +1,23 @@
 """Routes for what was found: groups and the map."""
 
+import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Query
+import numpy.typing as npt
+from fastapi import APIRouter, Query, Response
 
 from likewise.constraints.relation import Indexes
 from likewise.desk.desk import Desk
 from likewise.desk.flat import SCALE, load_map
 from likewise.desk.gallery import Gallery
-from likewise.server.shapes import GroupIn, GroupOut, GroupsOut, MapOut, PictureOut, Words
+from likewise.server.replies import GroupOut, GroupsOut, MapOut, PictureOut
+from likewise.server.shapes import GroupIn, Words
 
 Limit = Annotated[int, Query(ge=0, le=500)]
 From = Annotated[int, Query(ge=0, le=2**31)]
+_PART = 2_000  # numbers of the map written at a time
 
 
 def seeing(desk: Desk) -> APIRouter:
@@ -26,7 +30,13 @@ def seeing(desk: Desk) -> APIRouter:
         sorting = desk.sorting(orientation)
         if sorting.results is None:
             return GroupsOut(
-                orientation=sorting.name, version=0, groups=[], n_unsure=0, unsure=[], bad=[]
+                orientation=sorting.name,
+                version=0,
+                groups=[],
+                n_unsure=0,
+                unsure=[],
+                bad=[],
+                fresh=[],
             )
         gallery = sorting.gallery()
         return GroupsOut(
@@ -36,6 +46,7 @@ def seeing(desk: Desk) -> APIRouter:
             n_unsure=len(gallery.unsure),
             unsure=_pictures(gallery, gallery.unsure[:limit]),
             bad=_pictures(gallery, gallery.bad[:limit]),
+            fresh=_pictures(gallery, gallery.fresh[:limit]),
         )
 
     @router.get("/groups/{key}")
@@ -69,24 +80,39 @@ def seeing(desk: Desk) -> APIRouter:
             images=[],
         )
 
-    @router.get("/map")
-    def flat_map(orientation: Words = "") -> MapOut:
+    @router.get("/map", response_model=MapOut)
+    def flat_map(orientation: Words = "") -> Response:
         """Return every image as a point in the plane."""
         sorting = desk.sorting(orientation)
         positions, places = load_map(desk.session, sorting.name)
         if sorting.results is None:
-            return MapOut(scale=SCALE, ids=[], x=[], y=[], group=[], groups=[])
-        gallery = sorting.gallery()
-        return MapOut(
-            scale=SCALE,
-            ids=positions.tolist(),
-            x=places[:, 0].tolist(),
-            y=places[:, 1].tolist(),
-            group=gallery.group_of[positions].tolist(),
-            groups=[one.key for one in gallery.groups],
-        )
+            positions, places, group, keys = positions[:0], places[:0], positions[:0], []
+        else:
+            gallery = sorting.gallery()
+            group, keys = gallery.group_of[positions], [one.key for one in gallery.groups]
+        columns: dict[str, npt.NDArray[Any]] = {
+            "ids": positions,
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "group": group,
+        }
+        parts = [f'"{name}":[{numbers(column)}]' for name, column in columns.items()]
+        text = f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
+        return Response(text, media_type="application/json")
 
     return router
+
+
+def numbers(column: npt.NDArray[np.integer]) -> str:
+    """Return numbers as text, some at a time: who answers meanwhile must not wait for all.
+
+    Examples
+    --------
+    >>> numbers(np.array([3, -1]))
+    '3,-1'
+    """
+    parts = (column[start : start + _PART].tolist() for start in range(0, len(column), _PART))
+    return ",".join(",".join(map(str, part)) for part in parts)
 
 
 def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupOut:

@@ -1,12 +1,15 @@
 """Run the application on a socket that was bound before the long work began."""
 
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 
 from likewise.errors import LikewiseError
+
+_SWITCH = 0.0005  # seconds; who answers waits that long for a thread that makes a gallery
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -33,6 +36,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def serve(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until Ctrl+C; `ready` is called once requests are answered."""
+    sys.setswitchinterval(_SWITCH)
     make_server(app, ready).run(sockets=[bound])
 
 

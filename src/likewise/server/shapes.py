@@ -1,4 +1,4 @@
-"""The JSON that comes in and goes out; `/openapi.json` is made from it."""
+"""The JSON that comes in; `/openapi.json` is made from it and from `replies`."""
 
 from typing import Annotated, Literal
 
@@ -78,172 +78,17 @@ class OrientationIn(In):
     n_clusters: int | None = Field(default=None, ge=2, le=1000)
 
 
-class ShownGroup(BaseModel):
-    """A group beside a question: a picture that stands for it, and others known to be in it."""
+class SplitIn(In):
+    """Pictures that become a group of their own."""
 
-    key: str
-    name: str
-    colour: str
-    image: int
-    also: list[int]
-
-
-class QuestionOut(BaseModel):
-    """A question; send it back as it is with the answer."""
-
-    kind: str
-    images: list[int]
-    groups: list[str]
-    names: list[str]
-    shown: list[ShownGroup]
+    images: list[Number] = Field(min_length=1, max_length=1000)
+    name: Words = ""
+    orientation: Words = ""
+    who: Words = ""
 
 
-class QuestionsOut(BaseModel):
-    """The next questions; none means that nothing is left to ask."""
+class FoldersIn(In):
+    """How pictures come into folders; the originals never move."""
 
-    orientation: str
-    questions: list[QuestionOut]
-
-
-class EntryOut(BaseModel):
-    """One line of the log."""
-
-    id: int
-    kind: str
-    images: list[int]
-    names: list[str]
-    answer: str
-    says: str
-    who: str
-    at: str
-    seconds: float | None
-    stands: bool
-    aside: bool
-
-
-class ConflictOut(BaseModel):
-    """An answer that was set aside, those it contradicts, and the pictures of all of them."""
-
-    answer: EntryOut
-    against: list[EntryOut]
-    images: list[int]
-
-
-class AnswerOut(BaseModel):
-    """What became of an answer. It is on disk."""
-
-    id: int
-    taken: bool
-    n_settled: int
-    guessed: bool | None
-    conflict: ConflictOut | None
-    n_answers: int
-    questions: list[QuestionOut]
-
-
-class MoveOut(BaseModel):
-    """What became of pictures that were moved."""
-
-    n_taken: int
-    n_settled: int
-    conflicts: list[ConflictOut]
-
-
-class UndoOut(BaseModel):
-    """What was taken back, None if there was nothing; its question, to ask it again."""
-
-    entry: EntryOut | None
-    question: QuestionOut | None
-
-
-class AnswersOut(BaseModel):
-    """Lines of the log, the newest first."""
-
-    n: int
-    answers: list[EntryOut]
-
-
-class PictureOut(BaseModel):
-    """One picture in a gallery."""
-
-    id: int
-    name: str
-    confidence: float
-    answered: bool
-    moved: bool
-
-
-class GroupOut(BaseModel):
-    """One group with its surest pictures."""
-
-    key: str
-    name: str
-    colour: str
-    n_images: int
-    n_moved: int
-    images: list[PictureOut]
-
-
-class GroupsOut(BaseModel):
-    """All groups; `version` grows when they were updated, 0 before there are any."""
-
-    orientation: str
-    version: int
-    groups: list[GroupOut]
-    n_unsure: int
-    unsure: list[PictureOut]
-    bad: list[PictureOut]
-
-
-class MapOut(BaseModel):
-    """Every image as a point, coordinates from 0 to `scale`; `group` is a place in `groups`."""
-
-    scale: int
-    ids: list[int]
-    x: list[int]
-    y: list[int]
-    group: list[int]
-    groups: list[str]
-
-
-class OrientationOut(BaseModel):
-    """One way to sort the pictures."""
-
-    name: str
-    n_clusters: int | None
-    n_answers: int
-
-
-class AgreementOut(BaseModel):
-    """How many of the last answers the model had guessed, with a 95 % interval."""
-
-    n_checked: int
-    agreement: float | None
-    low: float
-    high: float
-    expected_accuracy: float
-    expected_changes: float
-
-
-class StatusOut(BaseModel):
-    """All that is always visible."""
-
-    release: str
-    orientation: str
-    n_images: int
-    n_answers: int
-    tally: dict[str, int]
-    agreement: AgreementOut | None
-    n_violations: int
-    conflicts: list[ConflictOut]
-    version: int
-    n_trained: int
-    trainer: dict[str, object]
-    trouble: str | None
-
-
-class ErrorOut(BaseModel):
-    """What went wrong, in words to show."""
-
-    error: str
-    message: str
+    how: Literal["copy", "symlink", "hardlink"] = "copy"
+    orientation: Words = ""

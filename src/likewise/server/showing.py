@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from likewise.desk.desk import Desk
-from likewise.server.shapes import OrientationIn, OrientationOut, StatusOut, Words
+from likewise.desk.desk import CHANGES, Desk
+from likewise.server.replies import ChangesOut, OrientationOut, StatusOut, at_once
+from likewise.server.shapes import OrientationIn, Words
 from likewise.server.views import Views
 
 Id = Annotated[int, Path(ge=0, le=2**31)]
@@ -16,10 +17,10 @@ def showing(desk: Desk) -> APIRouter:
     """Return the routes."""
     router, views = APIRouter(prefix="/api"), Views(desk)
 
-    @router.get("/status")
-    def status(orientation: Words = "") -> StatusOut:
+    @router.get("/status", response_model=StatusOut)
+    def status(orientation: Words = "") -> Response:
         """Return counts, agreement, contradictions, and what the trainer does."""
-        return views.status(desk.sorting(orientation))
+        return at_once(views.status(desk.sorting(orientation)))
 
     @router.get("/images/{number}", responses=_WEBP, response_class=Response)
     def image(number: Id) -> Response:
@@ -48,6 +49,13 @@ def showing(desk: Desk) -> APIRouter:
         """Begin another way to sort the same pictures; vectors are shared."""
         made = desk.add_orientation(given.name, given.n_clusters)
         return OrientationOut(name=made.name, n_clusters=made.n_clusters, n_answers=0)
+
+    @router.post("/rescan")
+    def rescan() -> ChangesOut:
+        """Look at the folder again: new pictures are placed, those that are gone are noted."""
+        changes = desk.rescan()
+        counts = {name: len(getattr(changes, name)) if changes else 0 for name in CHANGES}
+        return ChangesOut(**counts)
 
     return router
 

@@ -1,15 +1,21 @@
 """From the desk's words to the JSON of the page."""
 
 from dataclasses import asdict
+from typing import Any
 
 from likewise import __version__
+from likewise.constraints.facts import Told
 from likewise.constraints.question import RESERVED, Question
 from likewise.desk.conflicts import Conflict, compared
 from likewise.desk.desk import Desk
+from likewise.desk.inquiry import LIKE
+from likewise.desk.slips import likely_slip
 from likewise.desk.sorting import Sorting
-from likewise.server.shapes import (
+from likewise.desk.suspicion import Doubt
+from likewise.server.replies import (
     AgreementOut,
     ConflictOut,
+    DoubtOut,
     EntryOut,
     QuestionOut,
     ShownGroup,
@@ -17,10 +23,12 @@ from likewise.server.shapes import (
 )
 from likewise.session.answers import Entry
 from likewise.session.groups import Groups
+from likewise.session.results import Results
 from likewise.session.session import Session
 
 _GREY = "#777777"
 _N_ALSO = 3
+_N_CONFLICTS = 5  # shown at a time
 _SAYS = {
     "same": "same",
     "different": "different",
@@ -87,31 +95,55 @@ class Views:
             aside=aside,
         )
 
-    def conflict(self, conflict: Conflict) -> ConflictOut:
-        """Return a contradiction."""
+    def conflict(self, conflict: Conflict, results: Results | None) -> ConflictOut:
+        """Return a contradiction, and what a model says of it."""
         return ConflictOut(
             answer=self.entry(conflict.entry, aside=True),
             against=[self.entry(entry) for entry in conflict.against],
             images=list(conflict.images),
+            likely=likely_slip(
+                (conflict.entry, *conflict.against), results, self._session.images.positions
+            ),
+        )
+
+    def moved(self, told: list[Told], sorting: Sorting) -> dict[str, Any]:
+        """Return what became of pictures that were moved."""
+        aside = {one.id for one in told if not one.taken}
+        found = [one for one in sorting.conflicts() if one.entry.id in aside]
+        return {
+            "n_taken": sum(one.taken for one in told),
+            "n_settled": sum(one.n_settled for one in told),
+            "conflicts": [self.conflict(one, sorting.results) for one in found],
+        }
+
+    def doubt(self, doubt: Doubt) -> DoubtOut:
+        """Return an answer worth a second look."""
+        return DoubtOut(
+            answer=self.entry(doubt.entry),
+            surprise=doubt.surprise,
+            chain=[self.entry(entry) for entry in doubt.chain],
         )
 
     def status(self, sorting: Sorting) -> StatusOut:
         """Return all that is always visible."""
         advice, tally = sorting.advice(), sorting.tally()
-        results = sorting.results
+        results, conflicts = sorting.results, sorting.conflicts()
         return StatusOut(
             release=__version__,
             orientation=sorting.name,
-            n_images=int(self._session.images.present.sum()),
+            n_images=len(self._session.images) - self._session.images.n_missing,
             n_answers=sum(tally.values()),
             tally=tally,
             agreement=None if advice is None else AgreementOut(**asdict(advice)),
             n_violations=sorting.n_violations,
-            conflicts=[self.conflict(one) for one in sorting.conflicts()],
+            conflicts=[self.conflict(one, results) for one in conflicts[:_N_CONFLICTS]],
+            n_conflicts=len(conflicts),
+            n_doubts=len(sorting.doubts()),
+            missing=self._session.images.n_missing,
             version=sorting.version,
             n_trained=0 if results is None else results.n_answers,
             trainer=dict(self._desk.state),
-            trouble=self._desk.trouble,
+            trouble=self._desk.folder_trouble or self._desk.trouble,
         )
 
 
@@ -123,4 +155,4 @@ def _says(entry: Entry, groups: Groups) -> str:
         return f"{groups.name(entry.group or '')} and {groups.name(entry.groups[0])} are one"
     if entry.answer in RESERVED:
         return _SAYS[entry.answer]
-    return groups.name(entry.answer)
+    return "like this" if entry.answer.startswith(LIKE) else groups.name(entry.answer)

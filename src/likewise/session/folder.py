@@ -155,12 +155,13 @@ class SessionFolder:
 
     def _current(self, orientation: Orientation) -> Replay:
         """Return the state of an orientation, up to date with the disk."""
-        if not self.images.is_current():  # another process is the writer, and found new pictures
-            self.images.load()
+        if not self._store.write and not self.images.is_current():
+            self.images.load()  # another process is the writer, and found new pictures
             self._replays.clear()
         replay = self._replays.get(orientation.id)
         if replay is None or replay.orientation != orientation:
             replay = Replay(self._store, self.images, orientation)
             self._replays[orientation.id] = replay
-        replay.catch_up()
+        if not self._store.write or replay.n_written != self._store.n_written:
+            replay.catch_up()
         return replay

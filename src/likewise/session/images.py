@@ -6,6 +6,8 @@ with equal content are copies of one image: answers are about one of them, and
 all get its cluster.
 """
 
+import functools
+import hashlib
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -67,6 +69,7 @@ class Images:
 
     def load(self) -> None:
         """Read all from disk."""
+        self.__dict__.pop("digest", None)
         rows = self._store.rows("SELECT hash, name, status FROM image ORDER BY position")
         self.hashes: list[str] = [row[0] for row in rows]
         self.names: list[str] = [to_text(row[1]) for row in rows]
@@ -76,6 +79,16 @@ class Images:
         for i in order:  # those that are there come first
             self.positions.setdefault(self.hashes[i], i)
         self.first: Indexes = np.array([self.positions[h] for h in self.hashes], dtype=np.intp)
+        self._present = np.array([status == "present" for status in self.status], dtype=np.bool_)
+        self._n_missing = len(rows) - int(self._present.sum())
+        self._askable = np.flatnonzero(self._present & (self.first == np.arange(len(rows))))
+        for array in (self.first, self._present, self._askable):
+            array.flags.writeable = False  # they are handed out to many threads
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Return a hash of all content hashes in order: what was made for these images fits."""
+        return hashlib.sha256("\n".join(self.hashes).encode()).hexdigest()
 
     def is_current(self) -> bool:
         """Return whether the disk holds no more images than we know of."""
@@ -85,12 +98,17 @@ class Images:
     @property
     def present(self) -> npt.NDArray[np.bool_]:
         """Return which images can be looked at now, (n,)."""
-        return np.array([status == "present" for status in self.status], dtype=np.bool_)
+        return self._present
+
+    @property
+    def n_missing(self) -> int:
+        """Return how many images cannot be looked at now."""
+        return self._n_missing
 
     @property
     def askable(self) -> Indexes:
         """Return the positions worth asking about: there, and of all copies one, (m,)."""
-        return np.flatnonzero(self.present & (self.first == np.arange(len(self))))
+        return self._askable
 
     @property
     def known_files(self) -> dict[tuple[str, int, int], str]:

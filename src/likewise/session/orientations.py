@@ -33,13 +33,23 @@ class Orientation:
 
 
 class Orientations:
-    """The orientations of an open session, by name; every call looks at the disk."""
+    """The orientations of an open session, by name.
+
+    A reader looks at the disk at every call; the one writer knows what it wrote.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._known: tuple[Orientation, ...] | None = None
 
     def all(self) -> tuple[Orientation, ...]:
         """Return all, the oldest first."""
+        known = self._known
+        if known is None or not self._store.write:
+            known = self._known = self._read()
+        return known
+
+    def _read(self) -> tuple[Orientation, ...]:
         rows = self._store.rows(
             "SELECT id, name, n_clusters, two_groups, folder FROM orientation ORDER BY id"
         )
@@ -75,6 +85,7 @@ class Orientations:
                 "INSERT INTO orientation VALUES (?, ?, ?, ?, ?)",
                 (last + 1, name, n_clusters, two_groups, folder_name(last + 1, name)),
             )
+        self._known = None
         return self.get(name)
 
     def change(self, changed: Orientation) -> Orientation:
@@ -88,6 +99,7 @@ class Orientations:
                 "UPDATE orientation SET name = ?, n_clusters = ?, two_groups = ? WHERE id = ?",
                 (changed.name, changed.n_clusters, changed.two_groups, changed.id),
             )
+        self._known = None
         return self.by_id(changed.id)
 
 

@@ -27,11 +27,13 @@ class Replay:
     def __init__(self, store: Store, images: Images, orientation: Orientation) -> None:
         self._store, self._images, self.orientation = store, images, orientation
         self.ledger = Ledger()
+        self.n_written = -1  # transactions of the store when it last caught up
         self._rebuild()
 
     def catch_up(self) -> list[Told]:
         """Take in what was added to the log; return what the graph said of new answers."""
         told: list[Told] = []
+        self.n_written = self._store.n_written
         is_stale = self.ledger.last == 0  # one replay is cheaper than many retractions
         entries = read(self._store, self.orientation.id, self.ledger.last)
         for entry in entries:

@@ -115,7 +115,7 @@ def load_results(session: Session, orientation: str) -> Results | None:
         return None
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return _placed(session, dict(file))
+            return _placed(session, file)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         warnings.warn(
             LikewiseWarning(f"{path} is damaged ({error}) and was passed over; train again."),
@@ -146,7 +146,8 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
     with os.fdopen(descriptor, "wb", closefd=False) as stream:
         np.savez(
             stream,
-            hashes=np.array(session.images.hashes, dtype=np.str_),
+            hashes=np.array(session.images.hashes, dtype=np.bytes_),
+            digest=np.array(session.images.digest),
             probabilities=results.probabilities,
             labels=results.labels,
             moved=results.moved,
@@ -155,15 +156,15 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
         )
 
 
-def _placed(session: Session, file: dict[str, Any]) -> Results:
+def _placed(session: Session, file: Any) -> Results:
     """Put the rows of a file where the session has their images now."""
-    row_of = {content: row for row, content in enumerate(file["hashes"].tolist())}
-    rows = np.array([row_of.get(h, -1) for h in session.images.hashes], dtype=np.intp)
-    is_known = rows >= 0
-    return Results(
-        np.where(is_known[:, None], file["probabilities"][rows], 0).astype(np.float32),
-        np.where(is_known, file["labels"][rows], -1).astype(np.intp),
-        np.where(is_known, file["moved"][rows], False),
-        tuple(file["keys"].tolist()),
-        int(file["n_answers"]),
-    )
+    keys, n_answers = tuple(file["keys"].tolist()), int(file["n_answers"])
+    probabilities, labels, moved = file["probabilities"], file["labels"], file["moved"]
+    images = session.images
+    if "digest" not in file or str(file["digest"]) != images.digest:
+        row_of = {h: row for row, h in enumerate(file["hashes"].astype(np.str_).tolist())}
+        rows = np.array([row_of.get(h, -1) for h in images.hashes], dtype=np.intp)
+        is_known = rows >= 0
+        probabilities = np.where(is_known[:, None], probabilities[rows], 0).astype(np.float32)
+        labels, moved = np.where(is_known, labels[rows], -1), np.where(is_known, moved[rows], False)
+    return Results(probabilities, labels.astype(np.intp), moved, keys, n_answers)

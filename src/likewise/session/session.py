@@ -105,6 +105,11 @@ class Session(SessionFolder):
             ledger = self._current(self.orientation(orientation)).ledger
             return [(entry, ledger.stands(entry.id)) for entry in ledger.entries.values()]
 
+    def last_entry(self, orientation: str) -> int:
+        """Return the number of the newest entry of the log, 0 if there is none."""
+        with self.lock:
+            return self._current(self.orientation(orientation)).ledger.last
+
     def as_answer(self, entry: Entry) -> Answer:
         """Return an entry of the log as an answer about positions."""
         name = self._orientations.by_id(entry.orientation).name

@@ -32,6 +32,7 @@ class Store:
     def __init__(self, folder: Path, *, write: bool) -> None:
         self.folder, self.path, self.write = folder, folder / DATABASE, write
         self.lock = RLock()
+        self.n_written = 0  # transactions; whoever has seen them all need not look at the disk
         _check_place(self.folder, self.path)
         with in_words(self.path), contextlib.ExitStack() as undo:
             if write:
@@ -80,6 +81,7 @@ class Store:
             try:
                 yield self._db
                 self._db.execute("COMMIT")
+                self.n_written += 1
             except BaseException:
                 self._db.rollback()
                 raise

@@ -38,6 +38,13 @@ export const api = {
   log: (search, offset = 0) => call("GET", "/api/answers" + query({ search, offset })),
   takeBack: (id) => call("DELETE", `/api/answers/${id}` + query({ who: state.who })),
   move: (images, group) => call("POST", "/api/moves", meant({ images, group, who: state.who })),
+  split: (images, name) => call("POST", "/api/groups", meant({ images, name, who: state.who })),
+  doubts: () => call("GET", "/api/suspects" + query({})),
+  standBy: (id) => call("POST", `/api/suspects/${id}` + query({})),
+  violations: () => call("GET", "/api/violations" + query({})),
+  compare: (second) => call("GET", "/api/compare?" + new URLSearchParams({ first: state.orientation, second, limit: 5 })),
+  folders: (how) => call("POST", "/api/folders", meant({ how })),
+  rescan: () => call("POST", "/api/rescan"),
   groups: () => call("GET", "/api/groups" + query({})),
   more: (key, offset) => call("GET", `/api/groups/${encodeURIComponent(key)}` + query({ offset })),
   changeGroup: (key, change) =>

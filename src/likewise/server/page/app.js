@@ -2,17 +2,21 @@
 
 import { api, state } from "/page/api.js";
 import { makeAsking } from "/page/asking.js";
+import { makeCompare } from "/page/compare.js";
 import { $, h, isTyping, some } from "/page/elements.js";
+import { changes, showExports } from "/page/folders.js";
 import { makeGalleries } from "/page/galleries.js";
+import { help } from "/page/help.js";
+import { actionOf } from "/page/keys.js";
 import { makeLog } from "/page/log.js";
 import { makeMap } from "/page/map.js";
 import { setOnMap } from "/page/zoom.js";
 
-const VIEWS = ["ask", "groups", "map", "answers"];
-const EXPORTS = { csv: "Table (CSV)", html: "Gallery page (HTML)", answers: "My answers (JSON Lines)", labelstudio: "Label Studio (JSON)", fiftyone: "FiftyOne (labels.json)" };
+const VIEWS = ["ask", "groups", "map", "answers", "compare"];
 const WORDS = { same: "same", different: "different", cannot_tell: "can't tell", bad_image: "bad", placed: "placed", none: "none", new: "new" };
 
 let release = null;
+let nDoubts = 0;
 let view = "ask";
 
 function complain(text) {
@@ -29,6 +33,7 @@ const changed = (conflict) => {
 const parts = { asking: makeAsking({ complain, changed }) };
 parts.groups = makeGalleries({ complain, changed, say });
 parts.map = makeMap({ complain });
+parts.compare = makeCompare({ complain });
 parts.answers = makeLog({ complain, changed: () => { changed(); parts.asking.refill(); } });
 
 function open(name, ...about) {
@@ -69,10 +74,12 @@ async function lookAtStatus() {
   if (release !== null && release !== status.release) complain("The program was upgraded; reload this page.");
   release = status.release;
   const counts = Object.entries(status.tally).filter(([, n]) => n);
-  $("tally").replaceChildren(h("b", {}, some(status.n_answers, "answer")), counts.length ? ": " + counts.map(([word, n]) => `${n} ${WORDS[word]}`).join(", ") : "", ` · ${some(status.n_images, "picture")}`);
+  $("tally").replaceChildren(h("b", {}, some(status.n_answers, "answer")), counts.length ? ": " + counts.map(([word, n]) => `${n} ${WORDS[word]}`).join(", ") : "", ` · ${some(status.n_images, "picture")}`, status.missing ? `, ${status.missing} gone` : "");
   $("agreement").replaceChildren(...agreement(status));
   if (status.conflicts.length) parts.asking.settle(status.conflicts[0]);
-  if (status.trouble) say(`Training paused: ${status.trouble}. Answers are kept.`);
+  if (status.n_doubts !== nDoubts) parts.asking.lookAgain();
+  nDoubts = status.n_doubts;
+  if (status.trouble) say(status.trouble);
 }
 
 function agreement({ agreement: found, n_answers, n_violations }) {
@@ -93,9 +100,7 @@ async function showOrientations() {
   const known = await api.orientations();
   if (!known.some((one) => one.name === state.orientation)) state.orientation = (await api.status()).orientation;
   $("orientation").replaceChildren(...known.map((one) => h("option", { value: one.name, selected: one.name === state.orientation }, one.name)));
-  $("export-links").replaceChildren(
-    ...Object.entries(EXPORTS).map(([to, text]) => h("a", { href: api.exportAddress(to), download: "" , "data-to": to }, text)),
-    h("p", {}, "Folders of pictures: ", h("code", {}, "likewise export SESSION --to folders -o sorted/")));
+  showExports(complain);
   document.title = `${state.orientation} · likewise`;
 }
 
@@ -120,6 +125,7 @@ function askOrientation() {
       await api.addOrientation(name.value.trim(), n.value ? Number(n.value) : null);
       dialog.close();
       await switchTo(name.value.trim());
+      $("main").focus(); // the next key answers, and does not open this again
     } catch (error) {
       complain(error.message);
       dialog.close();
@@ -129,43 +135,31 @@ function askOrientation() {
   dialog.showModal();
 }
 
-function help() {
-  const keys = [["S  ←", "same"], ["D  →", "different"], ["Space", "can't tell"], ["X", "bad picture"], ["1 … 9", "that group"], ["0", "none of these groups"], ["U  Ctrl+Z", "undo, as often as you like"], ["Z", "look closer"], ["A G M L", "ask, groups, map, list of answers"], ["?", "this help"]];
-  const who = h("input", { value: state.who, maxlength: 100, placeholder: "nobody in particular" });
-  who.addEventListener("change", () => {
-    state.who = who.value.trim();
-    localStorage.setItem("likewise-who", state.who);
-  });
-  const dialog = $("dialog-help");
-  dialog.replaceChildren(h("h2", {}, "Keys"), h("dl", { class: "keys" }, keys.flatMap(([key, text]) => [h("dt", {}, key.split("  ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)])),
-    h("p", { class: "quiet" }, "Pictures and answers stay on this machine. Every answer is on disk before the next question shows."),
-    h("label", { class: "row" }, "Your name, noted with answers", who), h("p", {}, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
-  dialog.showModal();
-}
-
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
   const pressed = event.key.toLowerCase();
-  const isUndo = pressed === "z" && (event.ctrlKey || event.metaKey);
-  if (isUndo) {
+  if (pressed === "z" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     parts.asking.undo().then(() => view !== "ask" && open(view));
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const places = { a: "ask", g: "groups", m: "map", l: "answers" };
-  if (pressed === "?") return void help();
-  if (places[pressed]) return void open(places[pressed]);
+  if (pressed === "?") return void help(parts.asking.redraw);
+  if (inTabs(event, pressed)) return;
+  const action = actionOf(pressed);
+  if (VIEWS.includes(action)) return void open(action);
   const onButton = event.target.closest?.("button, a, summary, canvas") && (pressed === " " || pressed === "enter");
-  const inTabs = event.target.closest?.("[role=tablist]");
-  if (inTabs && (pressed === "arrowleft" || pressed === "arrowright")) {
-    const next = VIEWS[(VIEWS.indexOf(view) + (pressed === "arrowright" ? 1 : 3)) % 4];
-    open(next);
-    $(`tab-${next}`).focus();
-    return;
-  }
-  if (view === "ask" && !onButton && parts.asking.key(event) !== false) event.preventDefault();
+  if (view === "ask" && !onButton && parts.asking.key(action, pressed) !== false) event.preventDefault();
 });
+
+function inTabs(event, pressed) {
+  const step = { arrowright: 1, arrowleft: VIEWS.length - 1 }[pressed];
+  if (!step || !event.target.closest?.("[role=tablist]")) return false;
+  const next = VIEWS[(VIEWS.indexOf(view) + step) % VIEWS.length];
+  open(next);
+  $(`tab-${next}`).focus();
+  return true;
+}
 
 function listen() {
   const news = new EventSource("/api/events");
@@ -179,6 +173,7 @@ function listen() {
     complain("The connection is lost; answers that were acknowledged are kept. Trying again…");
   };
   news.onopen = () => {
+    showStatus(); // of what was said before we listened
     if (wasLost) {
       complain("");
       switchTo(state.orientation).catch((error) => complain(error.message));
@@ -192,11 +187,17 @@ function listen() {
   news.addEventListener("trained", (event) => {
     const about = mine(event);
     if (!about) return;
-    say(about.n_answers ? `groups updated, ${some(about.n_moved, "picture")} moved` : "first groups are there");
+    say(about.n_answers ? `groups updated, ${some(about.n_moved ?? 0, "picture")} moved` : "first groups are there");
     showStatus();
     if (view === "groups" && !parts.groups.isBusy()) parts.groups.refresh();
-    if (view === "map") parts.map.refresh();
+    if (view === "map" || view === "compare") parts[view].refresh();
   });
+  news.addEventListener("pictures", (event) => {
+    say(changes(JSON.parse(event.data)));
+    showStatus();
+    if (view !== "ask") open(view);
+  });
+  news.addEventListener("folder", (event) => complain(JSON.parse(event.data).message ?? ""));
   news.addEventListener("orientations", () => showOrientations());
 }
 
@@ -204,6 +205,6 @@ history.replaceState(null, "", "/"); // the token has become a cookie
 for (const one of VIEWS) $(`tab-${one}`).addEventListener("click", () => open(one));
 $("orientation").addEventListener("change", (event) => { switchTo(event.target.value); event.target.blur(); });
 $("add-orientation").addEventListener("click", askOrientation);
-$("help").addEventListener("click", help);
+$("help").addEventListener("click", () => help(parts.asking.redraw));
 document.addEventListener("click", (event) => event.target.closest("#export") || ($("export").open = false));
 showOrientations().then(showStatus).then(() => open("ask")).then(listen, (error) => complain(error.message));

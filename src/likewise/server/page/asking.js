@@ -2,20 +2,12 @@
 
 import { api, state } from "/page/api.js";
 import { $, h, large, picture, small, some } from "/page/elements.js";
+import { shownKey } from "/page/keys.js";
 import { zoom } from "/page/zoom.js";
 
 const view = $("view-ask");
-const PAIR = [
-  ["same", "Same", "S"],
-  ["different", "Different", "D"],
-  ["cannot_tell", "Can't tell", "Space"],
-  ["bad_image", "Bad picture", "X"],
-];
-const CHOICE = [
-  ["none", "None of these", "0"],
-  ["cannot_tell", "Can't tell", "Space"],
-  ["bad_image", "Bad picture", "X"],
-];
+const PAIR = [["same", "Same"], ["different", "Different"], ["cannot_tell", "Can't tell"], ["bad_image", "Bad picture"]];
+const CHOICE = [["none", "None of these"], ["cannot_tell", "Can't tell"], ["bad_image", "Bad picture"]];
 const kept = new Set(); // contradictions the person leaves as they are
 
 export function makeAsking({ complain, changed }) {
@@ -25,6 +17,8 @@ export function makeAsking({ complain, changed }) {
   let turn = Promise.resolve(); // undo pressed twice is undo twice; it waits for its turn
   let note = "";
   let conflict = null;
+  let doubt = null; // an answer worth a second look
+  let isLater = false;
 
   const question = () => line[0];
 
@@ -89,6 +83,7 @@ export function makeAsking({ complain, changed }) {
     try {
       await api.takeBack(id);
       conflict = null;
+      doubt = doubt?.answer.id === id ? null : doubt;
       note = "Taken back.";
       changed();
       await refill();
@@ -105,7 +100,7 @@ export function makeAsking({ complain, changed }) {
   }
 
   function parts() {
-    const top = conflict && !kept.has(conflict.answer.id) ? [settle()] : [];
+    const top = conflict && !kept.has(conflict.answer.id) ? [settle()] : doubt && !isLater ? [again()] : [];
     if (!question()) return [...top, finished()];
     return [...top, question().kind === "pair" ? title("Same", "?") : title("Which", "?"), body(), h("p", { class: "settled" }, note), buttons()];
   }
@@ -135,23 +130,26 @@ export function makeAsking({ complain, changed }) {
 
   function buttons() {
     const words = question().kind === "pair" ? PAIR : CHOICE;
-    const row = words.map(([word, text, key], place) =>
-      h("button", { type: "button", class: place > 1 || words === CHOICE ? "quiet" : "", "data-answer": word, onclick: () => answer(word) }, text, h("kbd", {}, key)));
-    row.push(h("button", { type: "button", class: "quiet", id: "undo", onclick: undo }, "Undo", h("kbd", {}, "U")));
+    const row = words.map(([word, text], place) =>
+      h("button", { type: "button", class: place > 1 || words === CHOICE ? "quiet" : "", "data-answer": word, onclick: () => answer(word) }, text, h("kbd", {}, shownKey(word))));
+    row.push(undoButton("quiet"));
     return h("div", { class: "answers" }, row);
   }
 
   const finished = () =>
     h("div", { class: "done" }, h("h1", {}, "Nothing is left to ask."),
       h("p", {}, "Your answers settle every picture by ", h("b", {}, state.orientation), ". See the groups, or export them."),
-      h("div", { class: "answers" }, h("button", { type: "button", id: "undo", onclick: undo }, "Undo", h("kbd", {}, "U"))));
+      h("div", { class: "answers" }, undoButton("")));
+
+  const undoButton = (kind) => h("button", { type: "button", class: kind, id: "undo", onclick: undo }, "Undo", h("kbd", {}, shownKey("undo")));
 
   function settle() {
     const entries = [conflict.answer, ...conflict.against];
     const item = (entry) =>
-      h("li", {}, h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i]))),
+      h("li", { class: entry.id === conflict.likely ? "likely" : "", "data-id": entry.id }, both(entry),
         h("b", {}, entry.says), entry === conflict.answer ? h("span", { class: "badge" }, "just now, set aside") : null,
-        h("button", { type: "button", onclick: () => takeBack(entry.id) }, "Take this back"));
+        entry.id === conflict.likely ? h("span", { class: "badge" }, "most likely the slip") : null,
+        h("button", { type: "button", class: entry.id === conflict.likely ? "first" : "", onclick: () => takeBack(entry.id) }, "Take this back"));
     const keep = () => {
       kept.add(conflict.answer.id);
       show();
@@ -163,21 +161,43 @@ export function makeAsking({ complain, changed }) {
       h("button", { type: "button", class: "keep", onclick: keep }, "Leave it as it is"));
   }
 
+  const both = (entry) => h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])));
+
+  // An answer that the rest makes doubtful, offered once more; nothing has to be done about it.
+  function again() {
+    const { answer: old, chain } = doubt;
+    const others = chain.filter((one) => one.id !== old.id);
+    const stand = async () => {
+      await api.standBy(old.id).catch((error) => complain(error.message));
+      await lookAgain();
+      changed();
+    };
+    return h("section", { class: "settle again", "aria-label": "An answer to look at again", "data-id": old.id },
+      h("h2", {}, "Look again: you said ", h("b", {}, old.says)), h("p", {}, "The rest of your answers say otherwise. Was it a slip?"),
+      h("ul", {}, h("li", { class: "likely" }, both(old), h("b", {}, old.says)), others.slice(0, 2).map((one) => h("li", {}, both(one), h("b", {}, one.says)))),
+      h("div", { class: "row" }, h("button", { type: "button", class: "keep", onclick: stand }, "It is right"),
+        h("button", { type: "button", onclick: () => takeBack(old.id) }, "Take it back"), h("button", { type: "button", class: "quiet", onclick: () => { isLater = true; show(); } }, "Later")));
+  }
+
+  async function lookAgain() {
+    try {
+      doubt = (await api.doubts())[0] ?? null;
+      show();
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
   function mark(word) {
     view.querySelector(`[data-answer="${CSS.escape(word)}"]`)?.classList.add("given");
   }
 
-  function key(event) {
-    const pressed = event.key.toLowerCase();
-    if (pressed === "u") return undo();
+  function key(action, pressed) {
+    if (action === "undo") return undo();
     if (!question()) return null;
-    const isPair = question().kind === "pair";
-    const words = { s: "same", arrowleft: "same", d: "different", arrowright: "different" };
-    if (pressed === " ") return answer("cannot_tell");
-    if (pressed === "x") return answer("bad_image");
-    if (pressed === "z") return view.querySelector(".picture").click();
-    if (isPair) return words[pressed] ? answer(words[pressed]) : false;
-    if (pressed === "0" || pressed === "n") return answer("none");
+    if (action === "zoom") return view.querySelector(".picture").click();
+    const words = question().kind === "pair" ? PAIR : CHOICE;
+    if (words.some(([word]) => word === action)) return answer(action);
     const group = question().groups[Number(pressed) - 1];
     return group ? answer(group) : false;
   }
@@ -186,21 +206,22 @@ export function makeAsking({ complain, changed }) {
     refill,
     key,
     undo,
+    lookAgain,
+    redraw: show,
     settle: (one) => {
       if (conflict?.answer.id === one?.answer.id) return;
       conflict = one;
       show();
     },
     reset: () => {
-      [line, note, conflict] = [[], "", null];
+      [line, note, conflict, doubt, isLater] = [[], "", null, null, false];
     },
   };
 }
 
 function noteOf(reply) {
   if (!reply.taken) return "That contradicts earlier answers; please settle it above.";
-  const more = reply.n_settled - 1;
-  return more > 0 ? `This also settled ${some(more, "pair")}.` : "";
+  return reply.n_also > 0 ? `This also settled ${some(reply.n_also, "pair")}.` : "";
 }
 
 const isSame = (a, b) => a.kind === b.kind && a.images.join() === b.images.join();

@@ -35,6 +35,19 @@ export function makeGalleries({ complain, changed, say }) {
     }
   }
 
+  async function splitOff() {
+    try {
+      const made = await api.split([...chosen.keys()], "");
+      say(`${some(chosen.size, "picture")} split off` + (made.conflicts.length ? `; ${some(made.conflicts.length, "contradiction")} to settle under Ask` : ""));
+      chosen.clear();
+      changed(made.conflicts[0]);
+      await refresh();
+      view.querySelector(`[data-focus="name-${CSS.escape(made.key)}"]`)?.select(); // a name is wanted next
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
   async function change(key, what) {
     try {
       await api.changeGroup(key, what);
@@ -53,7 +66,8 @@ export function makeGalleries({ complain, changed, say }) {
     }
     const groups = found.groups.map(group);
     const rest = [gathered("Unsure", found.unsure, found.n_unsure, "Nobody spoke of these, and the model may be wrong."),
-      gathered("Bad pictures", found.bad, found.bad.length, "Left out of the groups.")];
+      gathered("Bad pictures", found.bad, found.bad.length, "Left out of the groups."),
+      gathered("New", found.fresh, found.fresh.length, "Found in the folder just now; they are being looked at.")];
     view.replaceChildren(bar(), ...groups, ...rest.filter(Boolean));
     if (focused) view.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -63,8 +77,9 @@ export function makeGalleries({ complain, changed, say }) {
       h("option", { value: "" }, "move to…"), found.groups.map((one) => h("option", { value: one.key }, one.name)));
     target.addEventListener("change", () => target.value && move([...chosen.keys()], target.value));
     const text = chosen.size ? `${some(chosen.size, "picture")} chosen` : "Choose pictures and move them, or drag them to another group; each is an answer.";
+    const split = h("button", { type: "button", id: "split", onclick: splitOff }, "Make a new group");
     const none = h("button", { type: "button", onclick: () => { chosen.clear(); show(); } }, "Choose none");
-    return h("div", { class: "bar" }, h("p", {}, text), ...(chosen.size ? [target, none] : []));
+    return h("div", { class: "bar" }, h("p", {}, text), ...(chosen.size ? [target, split, none] : []));
   }
 
   function group(one) {

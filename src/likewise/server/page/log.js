@@ -10,7 +10,8 @@ export function makeLog({ complain, changed }) {
   const count = h("p", {});
   const list = h("ul", { class: "entries" });
   const more = h("button", { type: "button", hidden: true }, "Show more");
-  view.replaceChildren(h("div", { class: "bar" }, search, count), list, more);
+  const wrong = h("section", { class: "group", "aria-label": "Answers that the groups do not honour", hidden: true });
+  view.replaceChildren(h("div", { class: "bar" }, search, count), wrong, list, more);
   let wait = 0;
 
   async function refresh(offset = 0) {
@@ -24,6 +25,14 @@ export function makeLog({ complain, changed }) {
     } catch (error) {
       complain(error.message);
     }
+  }
+
+  async function check() {
+    const found = await api.violations().catch(() => []);
+    wrong.hidden = !found.length;
+    wrong.replaceChildren(); // nothing is wrong most of the time
+    if (found.length) wrong.append(h("header", {}, h("h2", {}, "Not honoured"), h("span", { class: "quiet" }, `${some(found.length, "answer")} that the groups as they are cannot honour; there may be more groups than places. Take one back, or split off a group.`)),
+      h("ul", { class: "entries" }, found.slice(0, 20).map(item)));
   }
 
   function item(entry) {
@@ -44,5 +53,5 @@ export function makeLog({ complain, changed }) {
     wait = setTimeout(() => refresh(), 150);
   });
   more.addEventListener("click", () => refresh(list.children.length));
-  return { refresh: () => refresh() };
+  return { refresh: () => { check(); return refresh(); } };
 }

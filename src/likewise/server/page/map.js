@@ -2,6 +2,7 @@
 
 import { api } from "/page/api.js";
 import { $, h, picture, small } from "/page/elements.js";
+import { makePlot } from "/page/plot.js";
 import { zoom } from "/page/zoom.js";
 
 const view = $("view-map");
@@ -12,11 +13,12 @@ export function makeMap({ complain }) {
   const legend = h("div", { class: "legend" });
   const card = h("div", { class: "card", hidden: true });
   view.replaceChildren(canvas, legend, card);
-  const pen = canvas.getContext("2d");
+  const plot = makePlot(canvas);
   let points = null;
   let groups = [];
   let at = { x: 0.5, y: 0.5, zoom: 1 };
   let marked = null;
+  let isDue = false;
 
   async function refresh(find = marked) {
     try {
@@ -27,54 +29,38 @@ export function makeMap({ complain }) {
       complain(error.message);
       return;
     }
+    plot.take(points, groups.map((one) => one.colour), GREY);
     legend.replaceChildren(...groups.map((one) => h("span", {}, h("i", { class: "dot", group: one.colour }), `${one.name} · ${one.n_images}`)));
     if (!points.ids.length) legend.replaceChildren(h("span", {}, "The map comes with the first groups."));
-    if (find !== null) mark(find);
+    if (find !== null) {
+      if (find !== marked) goTo(find);
+      mark(find);
+    }
     draw();
   }
 
-  const side = () => Math.min(canvas.clientWidth, canvas.clientHeight) * 0.94 * at.zoom;
-  const toScreen = (i) => [
-    canvas.clientWidth / 2 + (points.x[i] / points.scale - at.x) * side(),
-    canvas.clientHeight / 2 + (points.y[i] / points.scale - at.y) * side(),
-  ];
-
+  // Many movements between two pictures of the screen are one drawing.
   function draw() {
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = canvas.clientWidth * ratio;
-    canvas.height = canvas.clientHeight * ratio;
-    pen.scale(ratio, ratio);
-    if (!points) return;
-    const size = Math.max(2, Math.min(9, 160 / Math.sqrt(points.ids.length))) * Math.sqrt(at.zoom);
-    const colours = [...groups.map((one) => one.colour), GREY];
-    for (let group = 0; group < colours.length; group += 1) {
-      pen.fillStyle = colours[group];
-      for (let i = 0; i < points.ids.length; i += 1) {
-        const own = points.group[i] < 0 ? colours.length - 1 : points.group[i];
-        if (own !== group) continue;
-        const [x, y] = toScreen(i);
-        if (x < -9 || y < -9 || x > canvas.clientWidth + 9 || y > canvas.clientHeight + 9) continue;
-        pen.fillRect(x - size / 2, y - size / 2, size, size);
-      }
-    }
-    const place = points.ids.indexOf(marked);
-    if (place < 0) return;
-    const [x, y] = toScreen(place);
-    pen.strokeStyle = getComputedStyle(canvas).color;
-    pen.lineWidth = 3;
-    pen.beginPath();
-    pen.arc(x, y, size + 5, 0, 7);
-    pen.stroke();
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      if (!points || view.hidden) return;
+      const begin = performance.now();
+      plot.draw(at);
+      const place = points.ids.indexOf(marked);
+      if (place >= 0) plot.circle(place, at);
+      canvas.dataset.ms = (performance.now() - begin).toFixed(1);
+    });
+  }
+
+  function goTo(id) {
+    const place = points.ids.indexOf(id);
+    if (place >= 0) [at.x, at.y] = plot.place(place);
   }
 
   function nearest(x, y) {
-    let best = -1;
-    let closest = 20 ** 2;
-    for (let i = 0; points && i < points.ids.length; i += 1) {
-      const [px, py] = toScreen(i);
-      const far = (px - x) ** 2 + (py - y) ** 2;
-      if (far < closest) [best, closest] = [i, far];
-    }
+    const best = points ? plot.nearest(x, y, at) : -1;
     return best < 0 ? null : points.ids[best];
   }
 
@@ -89,8 +75,14 @@ export function makeMap({ complain }) {
     draw();
   }
 
-  const zoomBy = (factor) => {
+  // What lies under the pointer stays there.
+  const zoomBy = (factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) => {
+    const before = plot.frame(at);
     at.zoom = Math.max(0.5, Math.min(60, at.zoom * factor));
+    const [u, v] = [(x - before.left) / before.side, (y - before.top) / before.side];
+    const { side } = plot.frame(at);
+    at.x = u - (x - canvas.clientWidth / 2) / side;
+    at.y = v - (y - canvas.clientHeight / 2) / side;
     draw();
   };
   let from = null;
@@ -102,8 +94,9 @@ export function makeMap({ complain }) {
     if (!from) return;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
     from = { x: event.clientX, y: event.clientY, far: from.far + Math.abs(dx) + Math.abs(dy) };
-    at.x -= dx / side();
-    at.y -= dy / side();
+    const { side } = plot.frame(at);
+    at.x -= dx / side;
+    at.y -= dy / side;
     draw();
   });
   canvas.addEventListener("pointerup", (event) => {
@@ -113,14 +106,15 @@ export function makeMap({ complain }) {
   });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2);
+    const box = canvas.getBoundingClientRect();
+    zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.clientX - box.left, event.clientY - box.top);
   }, { passive: false });
   canvas.addEventListener("keydown", (event) => {
     const step = 0.08 / at.zoom;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
     if (moves[event.key]) [at.x, at.y] = [at.x + moves[event.key][0], at.y + moves[event.key][1]];
-    if (event.key === "+" || event.key === "=") at.zoom *= 1.2;
-    if (event.key === "-") at.zoom /= 1.2;
+    if (event.key === "+" || event.key === "=") zoomBy(1.2);
+    if (event.key === "-") zoomBy(1 / 1.2);
     draw();
   });
   window.addEventListener("resize", draw);

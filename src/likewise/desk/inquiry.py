@@ -1,0 +1,93 @@
+"""What one orientation asks: questions in line, worded as things are now, yes and no mixed."""
+
+from collections import deque
+from dataclasses import replace
+
+from likewise.constraints.question import DIFFERENT, SAME, Answer, Question
+from likewise.desk.beginning import random_questions
+from likewise.desk.findings import Findings
+from likewise.desk.line import Check, Prefer, QuestionLine
+from likewise.desk.openness import Subject, still_open, subjects
+from likewise.seeds import stream
+from likewise.session.session import Session
+
+_RUN = 3  # equal answers in a row after which another kind is looked for
+LIKE = "like "  # begins the key of a group that has no name yet, before its picture's number
+_SPARE = 8  # questions drawn at random when the model has none
+
+
+class Inquiry(Findings):
+    """The questions of one orientation.
+
+    Parameters
+    ----------
+    session : Session
+    name : str
+        Of the orientation.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.line = QuestionLine()
+        self._rng = stream(0, "random questions", name)
+        self._recent: deque[str] = deque(maxlen=_RUN)
+        super().__init__(session, name)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._asked: set[Subject] | None = None
+        self._latest: dict[str, tuple[int, Answer]] | None = None  # of each person
+        self._recent.clear()
+
+    def questions(self, n: int, who: str = "") -> list[Question]:
+        """Return at most `n` questions for one person; empty when nothing is left to ask."""
+        with self._session.lock:
+            check = self._checker()
+            found = self.line.hand_out(n, who, check, self._prefer())
+            if len(found) < n:
+                askable = self._session.images.askable
+                self.line.fill(random_questions(askable, max(n, _SPARE), check, self._rng))
+                found = self.line.hand_out(n, who, check)
+            return found
+
+    def _checker(self) -> Check:
+        """Return what says how a question should be put now, None if it is settled."""
+        graph = self._session.graph(self.name)
+        asked = self._asked = subjects(graph) if self._asked is None else self._asked
+        bad = graph.bad_images
+
+        def check(question: Question) -> Question | None:
+            now = still_open(question, graph, asked, bad)
+            return now and self._worded(now)
+
+        return check
+
+    def _worded(self, question: Question) -> Question:
+        """Return a choice with its groups called as they are now, wherever that is clear.
+
+        Elsewhere they are called by the picture that stands for each: a name that a model made
+        up for itself would be taken for that of a group.
+        """
+        if question.kind != "choice":
+            return question
+        faces, results = list(question.images[1:]), self._results
+        labels = [] if results is None else results.labels[faces].tolist()
+        if results is None or min(labels) < 0 or len(set(labels)) < len(labels):
+            return replace(question, groups=tuple(f"{LIKE}{face}" for face in faces))
+        return replace(question, groups=tuple(results.keys[label] for label in labels))
+
+    def _prefer(self) -> Prefer | None:
+        """Return what would be a change after several equal answers, None if there is no need."""
+        if len(self._recent) < _RUN or len(set(self._recent)) > 1 or self._results is None:
+            return None
+        wanted, chances = (
+            DIFFERENT if self._recent[0] == SAME else SAME,
+            self._results.probabilities,
+        )
+
+        def is_a_change(question: Question) -> bool:
+            if question.kind != "pair":
+                return True
+            first, second = chances[list(question.images)].argmax(axis=1)
+            return (SAME if first == second else DIFFERENT) == wanted
+
+        return is_a_change

@@ -1,0 +1,47 @@
+"""Route for two ways to sort, side by side."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from likewise.desk.comparing import Comparison, compare
+from likewise.desk.desk import Desk
+from likewise.server.replies import CellOut, CompareOut, GroupName
+from likewise.server.shapes import Words
+from likewise.session.groups import Group
+
+Some = Annotated[int, Query(ge=0, le=50)]
+
+
+def comparing(desk: Desk) -> APIRouter:
+    """Return the route."""
+    router = APIRouter(prefix="/api")
+
+    @router.get("/compare")
+    def side_by_side(second: Words, first: Words = "", limit: Some = 6) -> CompareOut:
+        """Return the groups of two orientations as a table, with pictures that are in both."""
+        one, other = desk.sorting(first), desk.sorting(second)
+        found = compare(one.gallery(), other.gallery(), limit)
+        return _compared(found, one.name, other.name)
+
+    return router
+
+
+def _compared(found: Comparison, first: str, second: str) -> CompareOut:
+    return CompareOut(
+        first=first,
+        second=second,
+        rows=[_named(group) for group in found.rows],
+        columns=[_named(group) for group in found.columns],
+        cells=[
+            [CellOut(n=n, images=shown.tolist()) for n, shown in zip(ns, line, strict=True)]
+            for ns, line in zip(found.counts.tolist(), found.pictures, strict=True)
+        ],
+        n_images=found.n_images,
+        nmi=round(found.nmi, 4),
+        ari=round(found.ari, 4),
+    )
+
+
+def _named(group: Group) -> GroupName:
+    return GroupName(key=group.key, name=group.name, colour=group.colour)

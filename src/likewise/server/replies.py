@@ -1,0 +1,258 @@
+"""The JSON that goes out; `/openapi.json` is made from it."""
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+
+def at_once(reply: BaseModel, status: int = 200) -> Response:
+    """Return a reply that was checked when it was made; the busiest routes check it only once."""
+    return Response(reply.model_dump_json(), status, media_type="application/json")
+
+
+class ShownGroup(BaseModel):
+    """A group beside a question: a picture that stands for it, and others known to be in it."""
+
+    key: str
+    name: str
+    colour: str
+    image: int
+    also: list[int]
+
+
+class QuestionOut(BaseModel):
+    """A question; send it back as it is with the answer."""
+
+    kind: str
+    images: list[int]
+    groups: list[str]
+    names: list[str]
+    shown: list[ShownGroup]
+
+
+class QuestionsOut(BaseModel):
+    """The next questions; none means that nothing is left to ask."""
+
+    orientation: str
+    questions: list[QuestionOut]
+
+
+class EntryOut(BaseModel):
+    """One line of the log."""
+
+    id: int
+    kind: str
+    images: list[int]
+    names: list[str]
+    answer: str
+    says: str
+    who: str
+    at: str
+    seconds: float | None
+    stands: bool
+    aside: bool
+
+
+class ConflictOut(BaseModel):
+    """An answer that was set aside, those it contradicts, and the pictures of all of them.
+
+    `likely` is the number of the one that is most likely the slip, if anybody can say.
+    """
+
+    answer: EntryOut
+    against: list[EntryOut]
+    images: list[int]
+    likely: int | None
+
+
+class AnswerOut(BaseModel):
+    """What became of an answer. It is on disk.
+
+    It settled `n_settled` pairs; `n_also` of them were not in the question itself.
+    """
+
+    id: int
+    taken: bool
+    n_settled: int
+    n_also: int
+    guessed: bool | None
+    conflict: ConflictOut | None
+    n_answers: int
+    questions: list[QuestionOut]
+
+
+class MoveOut(BaseModel):
+    """What became of pictures that were moved."""
+
+    n_taken: int
+    n_settled: int
+    conflicts: list[ConflictOut]
+
+
+class UndoOut(BaseModel):
+    """What was taken back, None if there was nothing; its question, to ask it again."""
+
+    entry: EntryOut | None
+    question: QuestionOut | None
+
+
+class AnswersOut(BaseModel):
+    """Lines of the log, the newest first."""
+
+    n: int
+    answers: list[EntryOut]
+
+
+class SplitOut(MoveOut):
+    """What became of pictures that were split off; `key` is that of the new group."""
+
+    key: str
+
+
+class DoubtOut(BaseModel):
+    """An answer worth a second look, the chance that it is a slip, and what stands behind it."""
+
+    answer: EntryOut
+    surprise: float
+    chain: list[EntryOut]
+
+
+class CellOut(BaseModel):
+    """Pictures that are in one group of each of two ways to sort; some of them."""
+
+    n: int
+    images: list[int]
+
+
+class GroupName(BaseModel):
+    """A group, without its pictures."""
+
+    key: str
+    name: str
+    colour: str
+
+
+class CompareOut(BaseModel):
+    """Two ways to sort the same pictures: `cells[row][column]` is in both.
+
+    `nmi` and `ari` are 0 where one says nothing about the other, 1 where they are the same.
+    """
+
+    first: str
+    second: str
+    rows: list[GroupName]
+    columns: list[GroupName]
+    cells: list[list[CellOut]]
+    n_images: int
+    nmi: float
+    ari: float
+
+
+class ChangesOut(BaseModel):
+    """What was found when the folder was looked at again."""
+
+    added: int
+    renamed: int
+    returned: int
+    missing: int
+    broken: int
+
+
+class FoldersOut(BaseModel):
+    """Where the pictures were put, how many, and which ones could not be."""
+
+    folder: str
+    n_written: int
+    left_out: list[str]
+
+
+class PictureOut(BaseModel):
+    """One picture in a gallery."""
+
+    id: int
+    name: str
+    confidence: float
+    answered: bool
+    moved: bool
+
+
+class GroupOut(BaseModel):
+    """One group with its surest pictures."""
+
+    key: str
+    name: str
+    colour: str
+    n_images: int
+    n_moved: int
+    images: list[PictureOut]
+
+
+class GroupsOut(BaseModel):
+    """All groups; `version` grows when they were updated, 0 before there are any.
+
+    `fresh` pictures are new, and in no group yet.
+    """
+
+    orientation: str
+    version: int
+    groups: list[GroupOut]
+    n_unsure: int
+    unsure: list[PictureOut]
+    bad: list[PictureOut]
+    fresh: list[PictureOut]
+
+
+class MapOut(BaseModel):
+    """Every image as a point, coordinates from 0 to `scale`; `group` is a place in `groups`."""
+
+    scale: int
+    ids: list[int]
+    x: list[int]
+    y: list[int]
+    group: list[int]
+    groups: list[str]
+
+
+class OrientationOut(BaseModel):
+    """One way to sort the pictures."""
+
+    name: str
+    n_clusters: int | None
+    n_answers: int
+
+
+class AgreementOut(BaseModel):
+    """How many of the last answers the model had guessed, with a 95 % interval."""
+
+    n_checked: int
+    agreement: float | None
+    low: float
+    high: float
+    expected_accuracy: float
+    expected_changes: float
+
+
+class StatusOut(BaseModel):
+    """All that is always visible."""
+
+    release: str
+    orientation: str
+    n_images: int
+    n_answers: int
+    tally: dict[str, int]
+    agreement: AgreementOut | None
+    n_violations: int
+    conflicts: list[ConflictOut]
+    n_conflicts: int
+    n_doubts: int
+    missing: int
+    version: int
+    n_trained: int
+    trainer: dict[str, object]
+    trouble: str | None
+
+
+class ErrorOut(BaseModel):
+    """What went wrong, in words to show."""
+
+    error: str
+    message: str
