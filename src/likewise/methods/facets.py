@@ -89,7 +89,9 @@ def leading(rows: Floats, width: int) -> Floats:
 
 
 def side_by_side(facets: Mapping[str, Floats]) -> Floats:
-    """Return unit rows in which every facet counts the same."""
+    """Return unit rows in which every facet counts the same; do not write into them."""
+    if len(facets) == 1:
+        return next(iter(facets.values()))
     rows: Floats = np.concatenate(list(facets.values()), axis=1) / len(facets) ** 0.5
     return rows
 
@@ -98,7 +100,8 @@ def overview(rows: Floats) -> Floats:
     """Return few columns that keep most of the distances, for quick coverage."""
     if rows.shape[1] <= 96:
         return rows
-    centred = rows - rows.mean(axis=0)
-    step = -(-len(rows) // 4000)
-    found: Floats = centred @ leading(centred[::step], 64)
+    mean = rows.mean(axis=0)
+    axes = leading(rows[:: -(-len(rows) // 4000)] - mean, 64)
+    parts = range(0, len(rows), _AT_ONCE)
+    found: Floats = np.concatenate([(rows[at : at + _AT_ONCE] - mean) @ axes for at in parts])
     return found

@@ -15,7 +15,9 @@ def was_foretold(answer: Answer, probabilities: npt.NDArray[np.float32]) -> bool
     probabilities : array of shape (n, k)
     """
     image, *others = answer.question.images
-    likeliest = probabilities.argmax(axis=1)
+    likeliest = dict(
+        zip((image, *others), probabilities[[image, *others]].argmax(axis=1), strict=True)
+    )
     if answer.answer in (SAME, DIFFERENT):
         return bool((likeliest[image] == likeliest[others[0]]) == (answer.answer == SAME))
     if answer.question.kind == "choice" and answer.answer in answer.question.groups:

@@ -106,7 +106,12 @@ class KernelLearner:
 
     def rows(self, facets: Mapping[str, Floats]) -> Floats:
         """Return images in the learned metric, ``(n, d)``: what `transform` shows."""
-        return self._weighted({n: torch.from_numpy(r) for n, r in facets.items()}).numpy()
+        widths = [rows.shape[1] for rows in facets.values()]
+        found = np.empty((len(next(iter(facets.values()))), sum(widths)), dtype=np.float32)
+        columns = np.split(found, np.cumsum(widths)[:-1], axis=1)  # views
+        for rows, factor, place in zip(facets.values(), self._factors, columns, strict=True):
+            np.multiply(rows, np.float32(factor), out=place)
+        return found
 
     # -- inside ---------------------------------------------------------------
 
@@ -121,9 +126,16 @@ class KernelLearner:
 
     def _weighted(self, facets: Mapping[str, Tensor]) -> Tensor:
         """Return rows whose squared distances are the exponents of the kernel."""
+        factors = zip(facets.values(), self._factors, strict=True)
+        return torch.cat([rows * float(factor) for rows, factor in factors], 1)
+
+    @property
+    def _factors(self) -> npt.NDArray[np.float64]:
         assert self.tuning is not None
-        factors = np.sqrt(self.tuning.gamma * self.tuning.weights / self.scale.numpy())
-        return torch.cat([r * float(f) for r, f in zip(facets.values(), factors, strict=True)], 1)
+        factors: npt.NDArray[np.float64] = np.sqrt(
+            self.tuning.gamma * self.tuning.weights / self.scale.numpy()
+        )
+        return factors
 
     def _mu(self, rows: Tensor, known: Tensor) -> Tensor:
         mu: Tensor = self.mean + torch.exp(-_squared(rows, known)) @ self.alpha

@@ -219,7 +219,7 @@ class Likewise(PersonalClusterer):
         """Take in answers, and note which of them the model had foretold."""
         said = as_answers(questions, answers)
         if hasattr(self, "labels_") and self._learner.tuning is not None:
-            foretold = (was_foretold(answer, self._raw_probabilities) for answer in said)
+            foretold = (was_foretold(answer, self.probabilities_) for answer in said)
             self._expectations += [right for right in foretold if right is not None]
         return super().tell([a.question for a in said], said)
 
