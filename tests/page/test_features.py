@@ -184,8 +184,13 @@ def test_a_browser_that_reconnects_goes_on_with_what_another_server_kept(
     with Desk(Session.open(path), trains=False) as desk, served(desk, port):
         expect(page.locator("#trouble")).to_be_hidden(timeout=20_000)
         expect(page.locator("#tally")).to_contain_text("1 answer")
-        answer(page, "d")
-        assert [entry.answer for entry in desk.session.answers("colour")] == ["same", "different"]
+        for _ in range(20):  # a key pressed while the question is fetched anew says nothing
+            page.keyboard.press("d")
+            page.wait_for_timeout(1_000)
+            said = [entry.answer for entry in desk.session.answers("colour")]
+            if len(said) > 1:
+                break
+        assert said[:2] == ["same", "different"]
 
 
 def test_an_old_page_after_an_upgrade_says_to_reload(address: str, open_page: Open) -> None:
