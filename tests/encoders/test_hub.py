@@ -102,8 +102,9 @@ class FakeHub(BaseHTTPRequestHandler):
         elif "someone/tiny" not in path:
             self._send(404, b"{}", with_body, {"X-Error-Code": "RepoNotFound"})
         elif "/resolve/" in path:
-            content = (self.folder / path.rpartition("/")[2]).read_bytes()
-            self._send(200, content, with_body, {"ETag": '"x"', "X-Repo-Commit": COMMIT})
+            name = path.rpartition("/")[2]  # the client keeps files with one ETag as one file
+            headers = {"ETag": f'"{name}"', "X-Repo-Commit": COMMIT}
+            self._send(200, (self.folder / name).read_bytes(), with_body, headers)
         elif "/tree/" in path:
             tree = [
                 {
