@@ -18,9 +18,9 @@ from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
-from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
+from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.methods.streaming import learn_from_part
 from likewise.progress import Progress

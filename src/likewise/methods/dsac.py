@@ -22,9 +22,9 @@ from likewise.methods.known import Known
 from likewise.methods.labelling import SELECTIONS, choose, closed_images
 from likewise.methods.lesson import Lesson, make_lesson, named_classes
 from likewise.methods.network import EmbeddingNetwork, View
-from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
 from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
+from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.progress import Progress
 

@@ -15,8 +15,8 @@ from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
-from likewise.methods.network_parameters import NetworkParameters
 from likewise.methods.plan import Plan
+from likewise.methods.shared_parameters import NetworkParameters
 from likewise.queries.pool import QueryStrategy
 
 CHOICES = {

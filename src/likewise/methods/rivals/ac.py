@@ -1,15 +1,18 @@
 """AC: agglomerative clustering of the vectors, one call of scikit-learn."""
 
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal
 
 from sklearn.cluster import AgglomerativeClustering
 
 from likewise.methods.base import Floats
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.rivals.sc import on_a_part
+from likewise.methods.shared_parameters import VectorParameters
 
 
-class AC(RowsRival):
+@dataclass(eq=False, repr=False)
+class AC(VectorParameters, RowsRival):
     """Agglomerative clustering: unguided, nothing is asked.
 
     Parameters
@@ -39,18 +42,9 @@ class AC(RowsRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        linkage: Literal["ward", "average", "complete", "single"] = "ward",
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    linkage: Literal["ward", "average", "complete", "single"] = "ward"
 
     def _group(self, rows: Floats) -> Indexes:
         method = AgglomerativeClustering(self._n_clusters, linkage=self._settings.linkage)

@@ -1,19 +1,20 @@
 """ADC (Sun): active deep clustering: representation, clusters and questions in one framework."""
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import margin_distance
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 from likewise.queries.pool import QueryStrategy
 
 
-class ADC(SelfTrainingRival):
+@dataclass(eq=False, repr=False)
+class ADC(PairParameters, TrainingParameters, SelfTrainingRival):
     r"""Active deep clustering: asks where it is unsure, contrasts only pairs that were answered.
 
     Parameters
@@ -47,30 +48,12 @@ class ADC(SelfTrainingRival):
     Published property: its questions help more than as many at random.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weight: float = 0.1,
-        margin: float = 5.0,
-        strategy: str | QueryStrategy = "uncertainty",
-        candidates: Literal["random", "anchored"] = "anchored",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight = weight
-        self.margin = margin
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    weight: float = 0.1
+    margin: float = 5.0
+    strategy: str | QueryStrategy = "uncertainty"
+    candidates: Literal["random", "anchored"] = "anchored"
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         s = self._settings

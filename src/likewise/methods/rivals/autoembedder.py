@@ -1,19 +1,19 @@
 """AutoEmbedder: distances that answers dictate, then k-means."""
 
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import clipped_distance
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 
 
-class AutoEmbedder(AutoencoderRival):
+@dataclass(eq=False, repr=False)
+class AutoEmbedder(PairParameters, TrainingParameters, AutoencoderRival):
     r"""A Siamese network that regresses distances of answered pairs, then k-means.
 
     Parameters
@@ -46,28 +46,9 @@ class AutoEmbedder(AutoencoderRival):
 
     places_anew: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 100.0,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    alpha: float = 100.0
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         linked = self._linked(indexes, view.z.device)

@@ -1,7 +1,6 @@
 """COBRA: over-cluster, ask about the closest super-instances, merge what is the same."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from likewise.methods.asking import recently_passed
 from likewise.methods.base import Floats
 from likewise.methods.rivals.constrained import squared
 from likewise.methods.rivals.rows import Indexes, RowsRival
+from likewise.methods.shared_parameters import VectorParameters
 from likewise.oracles.oracle import Oracle
 from likewise.seeds import derive
 
@@ -22,7 +22,8 @@ _DEFAULT = 25  # super-instances where no budget is known; the paper's smallest
 _GROWTH = 1.25  # more super-instances where all relations are known and questions are left
 
 
-class Cobra(RowsRival):
+@dataclass(eq=False, repr=False)
+class Cobra(VectorParameters, RowsRival):
     """Super-instances by k-means, merged by the answers about their middle images.
 
     Parameters
@@ -61,18 +62,9 @@ class Cobra(RowsRival):
     fewer questions than pairs of super-instances.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_super: int | None = None,
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_super = n_super
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_super: int | None = None
 
     def _build(self) -> None:
         super()._build()

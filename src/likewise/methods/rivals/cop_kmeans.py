@@ -1,7 +1,8 @@
 """COP-KMeans: k-means that never breaks an answer, or says that it cannot."""
 
 import warnings
-from typing import Any, Literal, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,13 @@ from likewise.methods.rivals.constrained import (
     squared,
 )
 from likewise.methods.rivals.rows import Indexes, RowsRival
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, VectorParameters
 
 _MAX_STEPS = 50
 
 
-class CopKMeans(RowsRival):
+@dataclass(eq=False, repr=False)
+class CopKMeans(PairParameters, VectorParameters, RowsRival):
     r"""K-means in which no image may go where an answer forbids it.
 
     Parameters
@@ -72,22 +74,9 @@ class CopKMeans(RowsRival):
     (True, 3)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 6,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_init: int = 6
 
     def _group(self, rows: Floats) -> Indexes:
         bound, k = bound_images(self.constraints_), self._n_clusters

@@ -1,19 +1,18 @@
 """DC-GMM: a mixture of Gaussians in a variational embedding, with a prior over answered pairs."""
 
 import math
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import torch
 from sklearn.mixture import GaussianMixture
 from torch import Tensor, nn
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.base import Floats
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.variational import VariationalNetwork, VariationalRival
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 
 _TINY = 1e-10
 _WIDEST = 5.0
@@ -61,7 +60,8 @@ class MixtureNetwork(VariationalNetwork):
         self.is_placed.fill_(True)
 
 
-class DCGMM(VariationalRival):
+@dataclass(eq=False, repr=False)
+class DCGMM(PairParameters, TrainingParameters, VariationalRival):
     r"""Deep Gaussian mixture clustering with pairs in its prior.
 
     Parameters
@@ -97,30 +97,11 @@ class DCGMM(VariationalRival):
     Published property: with answers it improves over the same mixture without.
     """
 
-    network_: MixtureNetwork
+    network_: MixtureNetwork = field(init=False)
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weight: float = 200.0,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight = weight
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    weight: float = 200.0
 
     def _make_autoencoder(self, *given: Any, **widths: Any) -> MixtureNetwork:
         return MixtureNetwork(*given, **widths)

@@ -1,20 +1,19 @@
 """DCC: IDEC with the likelihood of answered pairs."""
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.losses.pair_likelihood import pair_likelihood
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 
 
-class DCC(SelfTrainingRival):
+@dataclass(eq=False, repr=False)
+class DCC(PairParameters, TrainingParameters, SelfTrainingRival):
     r"""Deep constrained clustering: assignments that make the answers likely.
 
     Parameters
@@ -46,30 +45,10 @@ class DCC(SelfTrainingRival):
     Published property: with answers it improves over `IDEC` and `DEC`; without any it is `IDEC`.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        gamma: float = 0.1,
-        weight: float = 1.0,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.weight = weight
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    gamma: float = 0.1
+    weight: float = 1.0
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         s = self._settings

@@ -1,6 +1,7 @@
 """Base of the rivals that train a network: their default widths, plan and cheap rows."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from likewise.methods.architecture import Architecture
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.directions import Directions, make_scaling
+from likewise.methods.shared_parameters import TrainingParameters
 from likewise.methods.source import Source, VectorSource
 
 Indexes = npt.NDArray[np.intp]
@@ -59,24 +61,10 @@ class DeepRival(ContrastiveClusterer):
         return VectorTrunk(directions.n_out, n_features), n_features, scaling
 
 
-class UnguidedRival(DeepRival):
+@dataclass(eq=False, repr=False)
+class UnguidedRival(TrainingParameters, DeepRival):
     """A deep rival that asks nothing and has no parameters of its own."""
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8

@@ -1,26 +1,27 @@
 """GCC: contrastive clustering whose positives are neighbours in a graph of all images."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.engine.randomness import generator
 from likewise.losses.active_contrast import active_contrast
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
-from likewise.methods.architecture import Architecture
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import Bank, TwoViewsRival
+from likewise.methods.shared_parameters import TrainingParameters
 from likewise.seeds import stream
 
 _MOMENTUM = 0.9
 
 
-class GCC(TwoViewsRival):
+@dataclass(eq=False, repr=False)
+class GCC(TrainingParameters, TwoViewsRival):
     r"""Graph contrastive clustering: unguided, nothing is asked.
 
     Parameters
@@ -56,30 +57,12 @@ class GCC(TwoViewsRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbours: int = 5,
-        temperature: float = 0.1,
-        cluster_temperature: float = 1.0,
-        balance: float = 2.0,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbours = n_neighbours
-        self.temperature = temperature
-        self.cluster_temperature = cluster_temperature
-        self.balance = balance
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_neighbours: int = 5
+    temperature: float = 0.1
+    cluster_temperature: float = 1.0
+    balance: float = 2.0
 
     def _build(self) -> None:
         super()._build()

@@ -1,18 +1,18 @@
 """IDC: interactive deep clustering, asking which of a few groups a hard image belongs to."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.errors import PoolExhaustedError
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
@@ -20,6 +20,7 @@ from likewise.methods.rivals.feedback import Feedback, feedback_of
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.rivals.value_mining import mine, worth_of
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
+from likewise.methods.shared_parameters import TrainingParameters
 from likewise.oracles.oracle import Oracle
 from likewise.progress import Progress
 from likewise.seeds import stream
@@ -27,7 +28,8 @@ from likewise.seeds import stream
 _SOON = 50  # answers during which an image that nobody could place is not asked again
 
 
-class IDC(TwoViewsRival):
+@dataclass(eq=False, repr=False)
+class IDC(TrainingParameters, TwoViewsRival):
     r"""Interactive deep clustering: choices among groups, about hard images.
 
     Parameters
@@ -68,28 +70,11 @@ class IDC(TwoViewsRival):
         warmup_epochs=30, n_rounds=5, epochs_per_round=10, batch_size=256
     )
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_shown: int = 5,
-        confidence: float = 0.1,
-        sure: float = 0.99,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_shown = n_shown
-        self.confidence = confidence
-        self.sure = sure
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_shown: int = 5
+    confidence: float = 0.1
+    sure: float = 0.99
 
     def _build(self) -> None:
         super()._build()

@@ -1,17 +1,18 @@
 """IDEC: DEC that goes on reconstructing, so that clustering does not tear the embedding."""
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
+from likewise.methods.shared_parameters import TrainingParameters
 
 
-class IDEC(SelfTrainingRival):
+@dataclass(eq=False, repr=False)
+class IDEC(TrainingParameters, SelfTrainingRival):
     r"""Improved deep embedded clustering: unguided, nothing is asked.
 
     Parameters
@@ -41,24 +42,9 @@ class IDEC(SelfTrainingRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        gamma: float = 0.1,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    gamma: float = 0.1
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         return {

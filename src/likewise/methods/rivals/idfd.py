@@ -1,23 +1,24 @@
 """IDFD: every image its own class, every feature dimension its own meaning, then k-means."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.engine.randomness import generator
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import Bank, CentresRival
+from likewise.methods.shared_parameters import TrainingParameters
 
 _MOMENTUM = 0.5
 
 
-class IDFD(CentresRival):
+@dataclass(eq=False, repr=False)
+class IDFD(TrainingParameters, CentresRival):
     r"""Instance discrimination and feature decorrelation: unguided, nothing is asked.
 
     Parameters
@@ -52,26 +53,10 @@ class IDFD(CentresRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        temperature: float = 1.0,
-        decorrelation_temperature: float = 2.0,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.temperature = temperature
-        self.decorrelation_temperature = decorrelation_temperature
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    temperature: float = 1.0
+    decorrelation_temperature: float = 2.0
 
     def _build(self) -> None:
         super()._build()

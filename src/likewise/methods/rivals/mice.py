@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import torch
@@ -9,12 +10,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from likewise.engine.randomness import generator
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import Network, View
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
+from likewise.methods.shared_parameters import TrainingParameters
 
 _FOLLOW = 0.99  # share of the teacher that stays in a step
 _EARLY = 0.25  # share of all epochs in which the posterior is that of k-means
@@ -73,7 +74,8 @@ class ExpertNetwork(Network):
         self.queue.copy_(torch.cat([rows, self.queue])[: len(self.queue)])
 
 
-class MiCE(TwoViewsRival):
+@dataclass(eq=False, repr=False)
+class MiCE(TrainingParameters, TwoViewsRival):
     r"""Mixture of contrastive experts: unguided, nothing is asked.
 
     Parameters
@@ -110,32 +112,15 @@ class MiCE(TwoViewsRival):
     Published property: experts divide the images among them without a balance term.
     """
 
-    network_: ExpertNetwork
+    network_: ExpertNetwork = field(init=False)
     default_plan: ClassVar[Plan] = Plan(epochs_per_round=25, batch_size=256, learning_rate=2e-3)
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        temperature: float = 1.0,
-        gate_temperature: float = 0.5,
-        n_queue: int = 512,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.temperature = temperature
-        self.gate_temperature = gate_temperature
-        self.n_queue = n_queue
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    temperature: float = 1.0
+    gate_temperature: float = 0.5
+    n_queue: int = 512
 
     def _build(self) -> None:
         super()._build()

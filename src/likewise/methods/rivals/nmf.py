@@ -1,7 +1,8 @@
 """NMF: parts that add up, one call of scikit-learn; an image belongs to its largest part."""
 
 import warnings
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.decomposition import NMF as _NMF
@@ -9,10 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likewise.methods.base import Floats
 from likewise.methods.rivals.rows import Indexes, RowsRival
+from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
 
 
-class NMF(RowsRival):
+@dataclass(eq=False, repr=False)
+class NMF(VectorParameters, RowsRival):
     r"""Non-negative matrix factorisation: unguided, nothing is asked.
 
     Parameters
@@ -43,18 +46,9 @@ class NMF(RowsRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_steps: int = 200,
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_steps = n_steps
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_steps: int = 200
 
     def _group(self, rows: Floats) -> Indexes:
         method = _NMF(

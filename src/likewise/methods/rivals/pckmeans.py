@@ -1,6 +1,6 @@
 """PCKMeans: k-means that pays for every answer it breaks."""
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from likewise.methods.rivals.constrained import (
     squared,
 )
 from likewise.methods.rivals.rows import Indexes, RowsRival
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, VectorParameters
 
 _MAX_STEPS = 50
 
 
-class PCKMeans(RowsRival):
+@dataclass(eq=False, repr=False)
+class PCKMeans(PairParameters, VectorParameters, RowsRival):
     r"""K-means whose cost counts broken answers, started from what answers tie together.
 
     Parameters
@@ -60,24 +61,10 @@ class PCKMeans(RowsRival):
     Published property: with answers it beats plain k-means, also on images in none of them.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weight: float = 1.0,
-        n_init: int = 10,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight = weight
-        self.n_init = n_init
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    weight: float = 1.0
+    n_init: int = 10
 
     def _group(self, rows: Floats) -> Indexes:
         bound = bound_images(self.constraints_)

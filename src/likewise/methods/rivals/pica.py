@@ -1,20 +1,21 @@
 """PICA: clusters as different from each other as they can be, over whole batches."""
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.losses.balance import balance
-from likewise.methods.architecture import Architecture
 from likewise.methods.known import Known
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.two_views import TwoViewsRival
+from likewise.methods.shared_parameters import TrainingParameters
 
 
-class PICA(TwoViewsRival):
+@dataclass(eq=False, repr=False)
+class PICA(TrainingParameters, TwoViewsRival):
     r"""Partition confidence maximisation: unguided, nothing is asked.
 
     Parameters
@@ -52,24 +53,9 @@ class PICA(TwoViewsRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        balance: float = 2.0,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.balance = balance
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    balance: float = 2.0
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         return {

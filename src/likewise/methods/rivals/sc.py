@@ -1,6 +1,7 @@
 """SC: spectral clustering of the vectors, one call of scikit-learn."""
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,12 +9,14 @@ from sklearn.cluster import SpectralClustering
 
 from likewise.methods.base import Floats
 from likewise.methods.rivals.rows import Indexes, RowsRival, distances, means
+from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
 
 _MOST = 10_000  # images whose graph is looked at
 
 
-class SC(RowsRival):
+@dataclass(eq=False, repr=False)
+class SC(VectorParameters, RowsRival):
     """Spectral clustering: unguided, nothing is asked.
 
     Parameters
@@ -41,18 +44,9 @@ class SC(RowsRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbours: int = 10,
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbours = n_neighbours
-        self.encoder = encoder
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_neighbours: int = 10
 
     def _group(self, rows: Floats) -> Indexes:
         return on_a_part(rows, self._n_clusters, self._cluster)

@@ -1,19 +1,18 @@
 """SDEC: DEC with the distances of answered pairs."""
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import signed_distance
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 
 
-class SDEC(SelfTrainingRival):
+@dataclass(eq=False, repr=False)
+class SDEC(PairParameters, TrainingParameters, SelfTrainingRival):
     r"""Semi-supervised deep embedded clustering: pairs pull and push in the embedding.
 
     Parameters
@@ -49,30 +48,10 @@ class SDEC(SelfTrainingRival):
     Published property: with answers it improves over `DEC`.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weight: float = 0.1,
-        clip: float = 25.0,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight = weight
-        self.clip = clip
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    weight: float = 0.1
+    clip: float = 25.0
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         terms = {"clusters": self._divergence(indexes, view)}

@@ -1,18 +1,17 @@
 """SpherePair: angles that answers dictate, no anchors, then k-means on the sphere."""
 
 import math
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import View
-from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import AutoencoderNetwork, AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import angle_likelihood
-from likewise.queries.pool import QueryStrategy
+from likewise.methods.shared_parameters import PairParameters, TrainingParameters
 
 _SHARPNESS = 10.0  # of cosine similarities, as for every method read out by centres
 
@@ -26,7 +25,8 @@ class SphereNetwork(AutoencoderNetwork):
         return View(features, z, (_SHARPNESS * z @ F.normalize(self.centres, dim=1).T).softmax(1))
 
 
-class SpherePair(AutoencoderRival):
+@dataclass(eq=False, repr=False)
+class SpherePair(PairParameters, TrainingParameters, AutoencoderRival):
     r"""Cross-entropy of the angles of answered pairs, then k-means.
 
     Parameters
@@ -63,30 +63,10 @@ class SpherePair(AutoencoderRival):
 
     places_anew: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        factor: float | None = None,
-        reconstruction: float = 0.1,
-        strategy: str | QueryStrategy = "random",
-        candidates: Literal["random", "anchored"] = "random",
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.factor = factor
-        self.reconstruction = reconstruction
-        self.strategy = strategy
-        self.candidates = candidates
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    factor: float | None = None
+    reconstruction: float = 0.1
 
     def _make_autoencoder(self, *given: Any, **widths: Any) -> SphereNetwork:
         return SphereNetwork(*given, **widths)

@@ -1,24 +1,26 @@
 """SPICE: features first, then a head taught by prototypes, then by its reliable images."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.losses.contrast import contrast
-from likewise.methods.architecture import Architecture
 from likewise.methods.network import ClusterNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
+from likewise.methods.shared_parameters import TrainingParameters
 from likewise.progress import Progress
 
 NOBODY = -1
 
 
-class SPICE(TwoViewsRival):
+@dataclass(eq=False, repr=False)
+class SPICE(TrainingParameters, TwoViewsRival):
     r"""Semantic pseudo-labelling for image clustering: unguided, nothing is asked.
 
     Parameters
@@ -55,34 +57,16 @@ class SPICE(TwoViewsRival):
     Published property: pseudo-labels are balanced by construction, n / K a cluster.
     """
 
-    network_: ClusterNetwork
+    network_: ClusterNetwork = field(init=False)
     default_plan: ClassVar[Plan] = Plan(warmup_epochs=20, epochs_per_round=24, batch_size=256)
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        temperature: float = 0.5,
-        confident: float = 0.5,
-        reliable: float = 0.95,
-        n_neighbours: int = 10,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.temperature = temperature
-        self.confident = confident
-        self.reliable = reliable
-        self.n_neighbours = n_neighbours
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    temperature: float = 0.5
+    confident: float = 0.5
+    reliable: float = 0.95
+    n_neighbours: int = 10
 
     @property
     def _stage(self) -> int:

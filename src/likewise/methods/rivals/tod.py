@@ -1,17 +1,17 @@
 """TOD: labels for the images of which the output changed most between two rounds."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 
 from likewise.constraints.question import Question
 from likewise.errors import PoolExhaustedError
-from likewise.methods.architecture import Architecture
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
 from likewise.methods.known import Known
@@ -21,12 +21,14 @@ from likewise.methods.network import EmbeddingNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import DeepRival, Indexes
+from likewise.methods.shared_parameters import TrainingParameters
 from likewise.methods.source import Source
 from likewise.progress import Progress
 from likewise.seeds import stream
 
 
-class TOD(DeepRival):
+@dataclass(eq=False, repr=False)
+class TOD(TrainingParameters, DeepRival):
     r"""Temporal output discrepancy: asks for labels where the network changed its mind.
 
     Parameters
@@ -59,28 +61,13 @@ class TOD(DeepRival):
     Published property: D is larger where the loss is larger.
     """
 
-    network_: EmbeddingNetwork
+    network_: EmbeddingNetwork = field(init=False)
     asks: ClassVar[tuple[str, ...]] = ("label",)
     default_plan: ClassVar[Plan] = Plan(n_rounds=5, epochs_per_round=15, batch_size=256)
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weight: float = 0.1,
-        encoder: Any = "bundled",
-        backbone: str | nn.Module | None = None,
-        architecture: Architecture | None = None,
-        plan: Plan | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight = weight
-        self.encoder = encoder
-        self.backbone = backbone
-        self.architecture = architecture
-        self.plan = plan
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    weight: float = 0.1
 
     def _build(self) -> None:
         super()._build()
