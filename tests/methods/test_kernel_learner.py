@@ -14,19 +14,19 @@ def test_left_out_predictions_are_those_of_really_leaving_out() -> None:
     """Solve again without each image in turn; slow on purpose."""
     rng = stream(0, "loo")
     rows = torch.from_numpy(rng.normal(size=(9, 4)))
-    D = _squared(rows, rows)[None]
+    D = _squared(rows, rows)[None, None]
     y = torch.from_numpy(rng.integers(0, 3, 9))
     Y = F.one_hot(y, 3).double()
-    x = torch.tensor([0.0, -0.3, -1.2, 0.4, -1.5], dtype=torch.double)
+    x = torch.tensor([0.2, 0.0, -0.3, -1.2, 0.4, -1.5], dtype=torch.double)
     chances = LeftOut(D, y, 3, torch.ones(9, dtype=torch.double))._chances(
         x, torch.ones(9, dtype=torch.double)
     )
-    K, mean, slips = torch.exp(-x[1].exp() * D[0]), Y.mean(0), x[4].sigmoid()
+    K, mean, slips = torch.exp(-x[2].exp() * D[0, 0]), Y.mean(0), x[5].sigmoid()
     for i in range(9):
         others = [j for j in range(9) if j != i]
-        inside = K[others][:, others] + x[2].exp() * torch.eye(8, dtype=torch.double)
+        inside = K[others][:, others] + x[3].exp() * torch.eye(8, dtype=torch.double)
         mu = mean + K[i, others] @ torch.linalg.solve(inside, Y[others] - mean)
-        expected = (1 - slips) * (x[3].exp() * mu).softmax(0)[y[i]] + slips / 3
+        expected = (1 - slips) * (x[4].exp() * mu).softmax(0)[y[i]] + slips / 3
         torch.testing.assert_close(chances[i], expected)
 
 
@@ -86,3 +86,31 @@ def test_leading_directions_are_those_of_all_eigenvectors() -> None:
     _, exact = np.linalg.eigh(rows.T.astype(float) @ rows)
     overlap = np.linalg.svd(axes.T @ exact[:, -5:])[1]
     np.testing.assert_allclose(overlap, 1, atol=1e-3)
+
+
+def test_a_facet_weighs_the_same_part_of_every_view() -> None:
+    rng = stream(5, "views")
+    classes = np.arange(80) % 2
+    loud = rng.normal(size=(80, 6)).astype(np.float32)
+    quiet = rng.normal(size=(80, 6)).astype(np.float32)
+    quiet[:, 0] += np.where(classes, 2, -2)
+    facets = {"loud": loud, "quiet": quiet, "loud again": loud, "quiet again": quiet}
+    unit = {n: x / np.linalg.norm(x, axis=1, keepdims=True) for n, x in facets.items()}
+    learner = KernelLearner(unit, n_views=2)
+    learner.fit(np.arange(40), classes[:40], 2)
+    assert learner.tuning is not None
+    weights = learner.tuning.weights.reshape(2, 2)
+    np.testing.assert_allclose(weights.sum(), 1)
+    np.testing.assert_allclose(weights[0] / weights[0].sum(), weights[1] / weights[1].sum())
+    assert weights[0, 1] > weights[0, 0]
+
+
+def test_rows_are_few_columns_with_the_distances_of_the_kernel() -> None:
+    rng = stream(6, "rows")
+    low = rng.normal(size=(120, 8)) @ rng.normal(size=(8, 100))
+    unit = (low / np.linalg.norm(low, axis=1, keepdims=True)).astype(np.float32)
+    learner = KernelLearner({"all": unit})
+    learner.fit(np.arange(20), np.arange(20) % 2, 2)
+    rows = learner.rows({"all": unit})
+    assert rows.shape == (120, 64)
+    np.testing.assert_allclose(rows @ rows.T, unit @ unit.T, atol=1e-4)

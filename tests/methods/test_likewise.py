@@ -67,8 +67,9 @@ def test_the_facet_that_foretells_answers_gets_the_weight(two_ways: Made) -> Non
     model = Likewise(n_clusters=3, random_state=0)
     model.fit(X, oracle=LabelOracle(quiet), n_questions=40)
     assert model._learner.tuning is not None
-    weights = dict(zip(X.facets, model._learner.tuning.weights, strict=True))
-    assert weights["quiet"] > 2 * weights["loud"]
+    weights = dict(zip(model._space.names, model._learner.tuning.weights, strict=True))
+    for seen in ("", " in company"):
+        assert weights["quiet" + seen] > 2 * weights["loud" + seen]
 
 
 def test_groups_grow_from_the_answers_where_no_number_is_given(two_ways: Made) -> None:

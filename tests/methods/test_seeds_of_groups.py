@@ -51,3 +51,14 @@ def test_labels_give_their_names_and_what_cannot_be_told_gives_nothing() -> None
     seeds = seeds_of(graph, None)
     assert seeds.keys == ("winter", "summer")
     assert seeds.classes.tolist() == [0, -1, -1, 1, -1, -1]
+
+
+def test_the_least_doubtful_image_is_shown_for_its_class() -> None:
+    graph = ConstraintGraph(8)
+    graph.add(0, 1, DIFFERENT)
+    for image in (2, 3):
+        graph.add(0, image, SAME)
+    seeds = seeds_of(graph, 2)
+    assert seeds.facing({}).representatives == (0, 1)
+    assert seeds.facing({0: 0.9, 2: 0.4, 3: 0.1, 7: 0.0}).representatives == (3, 1)
+    assert seeds.facing({0: 0.1, 2: 0.4, 1: 0.8}).representatives == (0, 1)

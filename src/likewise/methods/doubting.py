@@ -32,12 +32,14 @@ class Doubts:
     ) -> None:
         self.graph, self.n_clusters, self.kinds = graph, n_clusters, kinds
         self.chances: dict[int, float] = {}  # of labelled images: that the label is a slip
+        self.foretold: dict[int, float] = {}  # the same, whoever confirmed it
         self.confirmed: set[int] = set()  # images whose doubtful place was looked at again
         self.against: Counter[int] = Counter()  # second opinions that contradict an answer
         self.taken_back: list[Answer] = []
 
     def learn(self, images: Sequence[int], slipped: Sequence[float]) -> list[float]:
         """Take in new chances of slips; return them, none for images that were confirmed."""
+        self.foretold = dict(zip(images, slipped, strict=True))
         left = [
             0.0 if image in self.confirmed else chance
             for image, chance in zip(images, slipped, strict=True)
@@ -95,13 +97,15 @@ class Doubts:
         return {
             "doubts.images": np.array(list(self.chances), dtype=np.intp),
             "doubts.chances": np.array(list(self.chances.values()), dtype=np.float64),
+            "doubts.foretold": np.array(list(self.foretold.values()), dtype=np.float64),
             "doubts.confirmed": np.array(sorted(self.confirmed), dtype=np.intp),
             "doubts.against": np.array(sorted(self.against.items()), np.intp).reshape(-1, 2),
         }
 
     def take_arrays(self, arrays: Mapping[str, Any]) -> None:
         """Take back what `arrays` returned."""
-        images, chances = arrays["doubts.images"].tolist(), arrays["doubts.chances"].tolist()
-        self.chances = dict(zip(images, chances, strict=True))
+        images = arrays["doubts.images"].tolist()
+        self.chances = dict(zip(images, arrays["doubts.chances"].tolist(), strict=True))
+        self.foretold = dict(zip(images, arrays["doubts.foretold"].tolist(), strict=True))
         self.confirmed = set(arrays["doubts.confirmed"].tolist())
         self.against = Counter(dict(arrays["doubts.against"].tolist()))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from likewise.methods.company import in_company, witnesses
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
@@ -20,7 +21,8 @@ class FacetSpace:
     For facet :math:`f`, :math:`u = \operatorname{sign}(x)\sqrt{|x|}`, each column
     centred and divided by its spread (shrunk to the facet's mean spread), projected on its
     leading principal directions, divided by its length. The square root tames the tails of
-    pooled activations; with unit rows every facet speaks with one voice.
+    pooled activations; with unit rows every facet speaks with one voice. Each facet is given
+    twice: alone, and as `in_company` of its neighbours.
 
     Parameters
     ----------
@@ -29,6 +31,8 @@ class FacetSpace:
     width : int
         Directions kept of a facet that has more columns.
     """
+
+    n_views = 2
 
     def __init__(self, slices: Mapping[str, slice], width: int = 128) -> None:
         self.slices, self.width = dict(slices), width
@@ -47,15 +51,30 @@ class FacetSpace:
             self.arrays[f"{name}.mean"], self.arrays[f"{name}.scale"] = mean, scale
             if rows.shape[1] > self.width + 16:
                 self.arrays[f"{name}.axes"] = leading((rows - mean) * scale, self.width)
+            self.arrays[f"{name}.witnesses"] = witnesses(self._rows(name, sample[:, columns]))
         return self
 
+    def alone(self, facets: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the facets, of what a call returned, that are not in company."""
+        return {name: facets[name] for name in self.slices}
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of what a call returns: every facet alone, then each in company."""
+        return [*self.slices, *(f"{name} in company" for name in self.slices)]
+
     def __call__(self, matrix: npt.NDArray[np.floating]) -> dict[str, Floats]:
-        """Return unit rows ``(n, d_f)`` of each facet."""
+        """Return unit rows ``(n, d_f)`` of each facet, alone and in company."""
         parts = [slice(at, at + _AT_ONCE) for at in range(0, max(len(matrix), 1), _AT_ONCE)]
-        return {
-            name: np.concatenate([self._rows(name, matrix[part, columns]) for part in parts])
+        alone = [
+            np.concatenate([self._rows(name, matrix[part, columns]) for part in parts])
             for name, columns in self.slices.items()
-        }
+        ]
+        company = [
+            in_company(rows, self.arrays[f"{name}.witnesses"])
+            for name, rows in zip(self.slices, alone, strict=True)
+        ]
+        return dict(zip(self.names, [*alone, *company], strict=True))
 
     def _rows(self, name: str, raw: npt.NDArray[np.floating]) -> Floats:
         rows = (

@@ -1,6 +1,6 @@
 """From a few labelled images to probabilities for all: a kernel machine that weighs facets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from likewise.methods.facets import leading
 from likewise.methods.kernel_tuning import LeftOut, Tuning
 
 Floats = npt.NDArray[np.float32]
 _TUNED_ON = 300  # labelled images on which weights are tuned; all of them count afterwards
-_CHUNK = 16_384  # images predicted together
+_AT_ONCE = 8_192  # images predicted together
+_WIDTH, _FIT_ROWS = 64, 2_000  # columns of rows to look at; images from which these are found
 
 
 class KernelLearner:
@@ -35,9 +37,12 @@ class KernelLearner:
     ----------
     facets : mapping of str to array of shape (n, d_f)
         Unit rows.
+    n_views : int
+        How often each facet is given: all in one view, then all in the next.
     """
 
-    def __init__(self, facets: Mapping[str, Floats]) -> None:
+    def __init__(self, facets: Mapping[str, Floats], n_views: int = 1) -> None:
+        self.n_views = n_views
         self.facets = {name: torch.from_numpy(rows) for name, rows in facets.items()}
         self.scale = torch.tensor([_mean_distance(rows) for rows in self.facets.values()])
         self.tuning: Tuning | None = None
@@ -65,13 +70,16 @@ class KernelLearner:
             faith = torch.from_numpy(trust)
         tuned = np.linspace(0, len(images) - 1, min(len(images), _TUNED_ON)).astype(np.intp)
         picked = {name: rows[images[tuned]].double() for name, rows in self.facets.items()}
-        D = torch.stack([_squared(rows, rows) for rows in picked.values()])  # (f, m, m)
-        D = D / self.scale.double()[:, None, None]
+        D = torch.stack([_squared(rows, rows) for rows in picked.values()])
+        D = (D / self.scale.double()[:, None, None]).unflatten(
+            0, (self.n_views, -1)
+        )  # (v, f, m, m)
         self.tuning, doubt = LeftOut(D, y[tuned], n_classes, faith[tuned]).tune()
         slipped = np.zeros(len(images))
         slipped[tuned] = doubt
         self.images = images
         self._solve(y, n_classes, faith)
+        self._find_axes()
         return slipped
 
     def refit(
@@ -91,11 +99,8 @@ class KernelLearner:
         rows = self.facets
         if facets is not None:
             rows = {name: torch.from_numpy(array) for name, array in facets.items()}
-        known, n = self._weighted(self.known), len(next(iter(rows.values())))
-        parts = [
-            self._mu(self._weighted({f: r[i : i + _CHUNK] for f, r in rows.items()}), known)
-            for i in range(0, n, _CHUNK)
-        ]
+        known = self._weighted(self.known)
+        parts = [self._mu(self._weighted(part), known) for part in _in_parts(rows)]
         found = torch.softmax(self.tuning.sharpness * torch.cat(parts), dim=1)
         probabilities: Floats = found.numpy()
         return probabilities
@@ -105,12 +110,14 @@ class KernelLearner:
         return self.predict({name: rows[images].numpy() for name, rows in self.facets.items()})
 
     def rows(self, facets: Mapping[str, Floats]) -> Floats:
-        """Return images in the learned metric, ``(n, d)``: what `transform` shows."""
-        widths = [rows.shape[1] for rows in facets.values()]
-        found = np.empty((len(next(iter(facets.values()))), sum(widths)), dtype=np.float32)
-        columns = np.split(found, np.cumsum(widths)[:-1], axis=1)  # views
-        for rows, factor, place in zip(facets.values(), self._factors, columns, strict=True):
-            np.multiply(rows, np.float32(factor), out=place)
+        """Return unit rows ``(n, d)`` as near to each other as the kernel sees images.
+
+        At most 64 columns, so that many images fit: the leading directions of the
+        weighted facets side by side.
+        """
+        given = {name: torch.from_numpy(array) for name, array in facets.items()}
+        parts = [self._weighted(part) @ self.axes for part in _in_parts(given)]
+        found: Floats = F.normalize(torch.cat(parts), dim=1, eps=1e-9).numpy()
         return found
 
     # -- inside ---------------------------------------------------------------
@@ -123,6 +130,15 @@ class KernelLearner:
         rows = self._weighted(self.known).double()
         K = torch.exp(-_squared(rows, rows)) + torch.diag(self.tuning.noise / faith)
         self.alpha = torch.linalg.solve(K, Y - Y.mean(0)).float()
+
+    def _find_axes(self) -> None:
+        """Learn from evenly spaced images how weighted facets fit into few columns."""
+        step = max(1, -(-len(next(iter(self.facets.values()))) // _FIT_ROWS))
+        rows = self._weighted({name: rows[::step] for name, rows in self.facets.items()})
+        if rows.shape[1] > _WIDTH + 16:
+            self.axes = torch.from_numpy(leading(rows.numpy(), _WIDTH))
+        else:
+            self.axes = torch.eye(rows.shape[1])
 
     def _weighted(self, facets: Mapping[str, Tensor]) -> Tensor:
         """Return rows whose squared distances are the exponents of the kernel."""
@@ -152,6 +168,7 @@ class KernelLearner:
             "kernel.scale": self.scale.numpy(),
             "kernel.mean": self.mean.numpy(),
             "kernel.alpha": self.alpha.numpy(),
+            "kernel.axes": self.axes.numpy(),
             "kernel.images": self.images,
             **{f"kernel.known.{name}": rows.numpy() for name, rows in self.known.items()},
         }
@@ -161,11 +178,19 @@ class KernelLearner:
         if "kernel.weights" not in arrays:
             return
         self.tuning = Tuning(arrays["kernel.weights"], *arrays["kernel.numbers"].tolist())
-        self.scale, self.mean, self.alpha = (
-            torch.from_numpy(arrays[f"kernel.{name}"]) for name in ("scale", "mean", "alpha")
+        self.scale, self.mean, self.alpha, self.axes = (
+            torch.from_numpy(arrays[f"kernel.{name}"])
+            for name in ("scale", "mean", "alpha", "axes")
         )
         self.images = arrays["kernel.images"]
         self.known = {name: torch.from_numpy(arrays[f"kernel.known.{name}"]) for name in facets}
+
+
+def _in_parts(facets: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
+    """Yield the facets of some images at a time, so that memory stays small."""
+    n = len(next(iter(facets.values())))
+    for at in range(0, max(n, 1), _AT_ONCE):
+        yield {name: rows[at : at + _AT_ONCE] for name, rows in facets.items()}
 
 
 def _squared(a: Tensor, b: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ Doubles = npt.NDArray[np.float64]
 _STEPS = 40
 _START = (0.0, -1.0, 1.0, -4.0)  # log gamma, log noise, log sharpness, logit of slips
 _BOUNDS = [(-3.0, 3.0), (-6.0, 3.0), (-2.0, 5.0), (-8.0, 0.0)]
+_FIRM, _LOOSE = 0.3, 0.05  # how much these, and the logits of views, stay where they start
 _LEAST_TRUST = 0.05
 _REWEIGHINGS = 2
 
@@ -23,8 +24,8 @@ class Tuning:
 
     Parameters
     ----------
-    weights : array of shape (f,)
-        How much each facet counts in a distance.
+    weights : array of shape (v f,)
+        How much each facet of each view counts in a distance.
     gamma, noise, sharpness : float
         Inverse width of the kernel, variance of a label, inverse temperature.
     slips : float
@@ -51,12 +52,13 @@ class LeftOut:
 
     a label is what the others foretell, or, with chance :math:`\epsilon`, a slip that may be
     anything. The chance that label :math:`i` *is* a slip follows by Bayes:
-    :math:`(\epsilon / k) / p_i`.
+    :math:`(\epsilon / k) / p_i`. A facet weighs the same part of every view, and a view the same
+    part of every facet, so that few answers have few numbers to decide.
 
     Parameters
     ----------
-    distances : tensor of shape (f, m, m)
-        Squared distances of the labelled images in each facet, of mean one.
+    distances : tensor of shape (v, f, m, m)
+        Squared distances of the labelled images in each view of each facet, of mean one.
     y : tensor of shape (m,)
     n_classes : int
     trust : tensor of shape (m,)
@@ -69,25 +71,37 @@ class LeftOut:
 
     def tune(self) -> tuple[Tuning, Doubles]:
         """Return what foretells left-out labels best, and for each label the chance of a slip."""
-        n_facets = len(self.distances)
-        start = np.concatenate([np.zeros(n_facets), _START])
-        bounds = [(-6.0, 6.0)] * n_facets + _BOUNDS
+        n_logits = sum(self.distances.shape[:2])
+        start = np.concatenate([np.zeros(n_logits), _START])
+        bounds = [(-6.0, 6.0)] * n_logits + _BOUNDS
         best = fmin_l_bfgs_b(self._cost_and_slope, start, bounds=bounds, maxiter=_STEPS)[0]
         x = torch.tensor(best)
-        gamma, noise, sharpness = np.exp(best[n_facets:-1]).tolist()
+        gamma, noise, sharpness = np.exp(best[n_logits:-1]).tolist()
         slips = float(torch.sigmoid(x[-1]))
-        tuning = Tuning(x[:n_facets].softmax(0).numpy(), gamma, noise, sharpness, slips)
-        return tuning, self._slipped(x)
+        weights = self._weights(x).flatten().numpy()
+        return Tuning(weights, gamma, noise, sharpness, slips), self._slipped(x)
 
     def cost(self, x: Tensor) -> Tensor:
         """Return the mean surprise of left-out labels, plus what is believed beforehand."""
-        w, numbers = x[:-4], x[-4:]
+        views, facets, numbers = self._parts(x)
         surprise = -self._chances(x, self.trust).log()
         # Few answers say little about facets: the fewer, the nearer all weights stay together,
         # and the numbers to what they usually are.
-        prior = w.var(unbiased=False) + 0.3 * ((numbers - numbers.new_tensor(_START)) ** 2).sum()
+        moved = ((numbers - numbers.new_tensor(_START)) ** 2).sum()
+        prior = facets.var(unbiased=False) + _FIRM * moved + _LOOSE * (views**2).sum()
         cost: Tensor = (self.trust * surprise).sum() / self.trust.sum() + prior / len(self.y)
         return cost
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the logits of views and of facets, and the numbers."""
+        n_views, n_facets = self.distances.shape[:2]
+        views, facets, numbers = x.split([n_views, n_facets, len(_START)])
+        return views, facets, numbers
+
+    def _weights(self, x: Tensor) -> Tensor:
+        """Return the weight of each facet of each view, ``(v, f)``."""
+        views, facets, _ = self._parts(x)
+        return torch.outer(views.softmax(0), facets.softmax(0))
 
     def _cost_and_slope(self, values: Doubles) -> tuple[float, Doubles]:
         x = torch.tensor(values, requires_grad=True)
@@ -98,8 +112,9 @@ class LeftOut:
 
     def _chances(self, x: Tensor, trust: Tensor) -> Tensor:
         """Return the chance of each label given all others, ``(m,)``."""
-        w, (gamma, noise, sharp, slips) = x[:-4], x[-4:]
-        K = torch.exp(-gamma.exp() * (w.softmax(0)[:, None, None] * self.distances).sum(0))
+        gamma, noise, sharp, slips = x[-4:]
+        D = torch.einsum("vf,vfij->ij", self._weights(x), self.distances)
+        K = torch.exp(-gamma.exp() * D)
         inverse = torch.linalg.inv(K + torch.diag(noise.exp() / trust))
         left_out = self.Y - (inverse @ (self.Y - self.Y.mean(0))) / inverse.diagonal()[:, None]
         foretold = (sharp.exp() * left_out).softmax(1).gather(1, self.y[:, None])[:, 0]

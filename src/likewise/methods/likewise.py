@@ -125,24 +125,25 @@ class Likewise(PersonalClusterer):
         self._centres: Floats | None = None
         if isinstance(self._source, VectorSource):
             self._facets = self._space.fit(self._source.matrix)(self._source.matrix)
-            self._learner = KernelLearner(self._facets)
+            self._learner = KernelLearner(self._facets, self._space.n_views)
             self._find_centres()
         else:
             self._learner = KernelLearner({})
 
     def _find_centres(self) -> None:
-        rows = side_by_side(self._facets)
+        rows = side_by_side(self._space.alone(self._facets))
         k = self._n_clusters or guess_n_clusters(rows, self._seed)
         self._centres = fit_centres(rows[:: -(-len(rows) // _ENOUGH)], k, self._seed)
         n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
         cover = coverage(overview(rows), n_cover + 1, self._seed)
-        self._interview = Interview(cover, 2 * self._settings.questions_per_training)
+        self._interview = Interview(cover, 4 * self._settings.questions_per_training)
 
     # -- learning -----------------------------------------------------------
 
     @property
     def _seeds(self) -> Seeds:
-        return seeds_of(self.constraints_, self._settings.n_clusters)
+        seeds = seeds_of(self.constraints_, self._settings.n_clusters)
+        return seeds.facing(self._doubts.foretold)
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         seeds = self._seeds
@@ -168,11 +169,9 @@ class Likewise(PersonalClusterer):
             facets = self._space(source.matrix)
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in
-            rows = side_by_side(facets)
+            rows = side_by_side(self._space.alone(facets))
             return rows, nearness(rows, self._centres)
-        rows = self._learner.rows(facets)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-9)
-        return rows, self._learner.predict(facets)
+        return self._learner.rows(facets), self._learner.predict(facets)
 
     def _rows_to_compare(self) -> None:
         """Remember nothing: `Interview` looks at the embeddings themselves."""
@@ -289,4 +288,4 @@ class Likewise(PersonalClusterer):
         self._space.arrays = {
             k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
         }
-        self._learner.take_arrays(arrays, list(self._space.slices))
+        self._learner.take_arrays(arrays, self._space.names)

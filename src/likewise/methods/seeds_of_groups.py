@@ -1,6 +1,7 @@
 """From the graph of answers to labelled images: which groups are classes, and what is in them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ class Seeds:
     keys : tuple of str
         Key of each class, in the order in which answers showed them.
     representatives : tuple of int
-        An image of each class.
+        An image of each class, which is shown for it.
     unsettled : list of (images, excluded classes)
         Groups that answers touched but that may be any of several classes.
     """
@@ -30,6 +31,24 @@ class Seeds:
     keys: tuple[str, ...]
     representatives: tuple[int, ...]
     unsettled: list[tuple[Indexes, frozenset[int]]]
+
+    def facing(self, doubts: Mapping[int, float]) -> "Seeds":
+        """Return these classes, each shown by its least doubtful image.
+
+        An image that is in its class by mistake, shown for it, would make every later
+        answer a mistake too.
+
+        Parameters
+        ----------
+        doubts : mapping of int to float
+            For labelled images the chance that they are in the wrong class.
+        """
+        faces = list(self.representatives)
+        for image, doubt in doubts.items():
+            place = self.classes[image]
+            if place >= 0 and doubt < doubts.get(faces[place], 1.0):
+                faces[place] = image
+        return replace(self, representatives=tuple(faces))
 
 
 def seeds_of(graph: ConstraintGraph, n_clusters: int | None) -> Seeds:
