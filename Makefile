@@ -37,7 +37,7 @@ $(CHROMIUM):
 	  || echo "Chromium could not be installed (no apt, or no rights); the tests of the page will be skipped"
 
 test: check | $(CHROMIUM)
-	$(BIN)/pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup  # threads of one worker would only wait for the other
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m likewise.benchmark.speed

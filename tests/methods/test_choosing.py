@@ -36,6 +36,8 @@ def test_the_middles_of_unsure_regions_are_asked_about_and_oddities_are_not() ->
     chosen = unsure_regions(p, rows, is_open, 3)
     assert region[chosen].tolist()[:2] == [1, 3]  # the heaviest first
     assert np.linalg.norm(rows[chosen[0]] - centres[1]) < 0.3
+    assert len(set(chosen.tolist())) == len(chosen)
+    assert region[chosen].tolist()[-2:] == [1, 3]  # then once more, for the impatient
     is_open[chosen[0]] = False
     assert chosen[0] not in unsure_regions(p, rows, is_open, 3)
 

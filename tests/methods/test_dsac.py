@@ -76,6 +76,17 @@ def test_each_selection_asks_where_it_says(selection: str) -> None:
     assert (near.sum(), far.sum()) == expected
 
 
+def test_with_one_candidate_the_nearest_of_each_cluster_is_asked_about() -> None:
+    model = make(n_clusters=3, n_candidates=1, selection="representative").start(X)
+    images = [question.images[0] for question in model.ask(3)]
+    assert model._grouped is not None
+    found = model._grouped[1]
+    members = [np.flatnonzero(found.clusters == c) for c in range(3)]
+    assert sorted(images) == sorted(m[found.distances[m].argmin()] for m in members)
+    others = make(n_clusters=3, n_candidates=40, selection="representative").start(X).ask(3)
+    assert images != [question.images[0] for question in others]
+
+
 def test_one_label_for_each_cluster_alternates_between_the_two_kinds() -> None:
     """The paper's CIFAR-100-20: 20 labels, 20 clusters, and no difficult image ever."""
     model = make(n_clusters=4).start(X)
@@ -205,6 +216,8 @@ def test_what_it_cannot_do_is_refused() -> None:
         make(selection="dificult").fit(X)
     with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
         make(pretrain="simcl").fit(X)
+    with pytest.raises(InvalidParameterError, match="n_candidates=0 leaves no image to choose"):
+        make(n_candidates=0).fit(X)
     with pytest.raises(InvalidParameterError, match="never inside a batch; choose Plan"):
         make(plan=QUICK.but(cadence="batch")).fit(X)
 

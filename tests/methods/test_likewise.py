@@ -175,3 +175,16 @@ def test_an_unknown_kind_of_question_is_refused(two_ways: Made) -> None:
 def test_the_first_question_compares_two_pictures(two_ways: Made) -> None:
     (question,) = Likewise(n_clusters=3, random_state=0).start(two_ways[0]).ask(1)
     assert question == Question.pair(*question.images)
+
+
+def test_random_questions_are_asked_for_comparison(two_ways: Made) -> None:
+    X, _, quiet = two_ways
+    asked = []
+    for seed in (0, 1):
+        model = Likewise(n_clusters=3, strategy="random", random_state=seed)
+        model.fit(X, oracle=LabelOracle(quiet), n_questions=12)
+        asked.append([a.question.images[0] for a in model.constraints_.answers.values()])
+    assert len(set(asked[0])) == 12
+    assert len(set(asked[0]) & set(asked[1])) < 6
+    with pytest.raises(UnknownNameError, match="strategy of likewise"):
+        Likewise(strategy="csd").start(X)  # type: ignore[arg-type]  # that is the point

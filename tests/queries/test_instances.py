@@ -99,6 +99,22 @@ class TestChoice:
         compact = compactness(embeddings)
         assert chosen.tolist() == sorted(far, key=lambda i: -compact[i])[:2]
 
+    @pytest.mark.parametrize("n_candidates", [1, 3, 20])
+    def test_so_many_candidates_as_wanted_are_compared(self, n_candidates: int) -> None:
+        embeddings, clusters, distances = clusters_of_twenty()
+        compact, one = compactness(embeddings), np.array([1, 0])
+        nearest_first = sorted(np.flatnonzero(clusters == 0), key=lambda i: distances[i])
+        for choose, ranked in ((representatives, nearest_first), (difficult, nearest_first[::-1])):
+            chosen = choose(
+                embeddings, clusters, distances, one, NOTHING, n_candidates=n_candidates
+            )
+            assert chosen.tolist() == [max(ranked[:n_candidates], key=lambda i: compact[i])]
+
+    def test_no_candidates_are_refused(self) -> None:
+        embeddings, clusters, distances = clusters_of_twenty()
+        with pytest.raises(InvalidParameterError, match=r"n_candidates=0 leaves no image.*least 1"):
+            difficult(embeddings, clusters, distances, np.array([1]), NOTHING, n_candidates=0)
+
     def test_weights_that_tie_at_zero_are_told_apart_by_distance(self) -> None:
         embeddings, clusters, distances = clusters_of_twenty()
         lam = float(np.quantile(distances, 0.3))  # most weights are 0

@@ -1,4 +1,5 @@
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -34,6 +35,12 @@ def start(code: str, path: Path) -> "subprocess.Popen[str]":
     return process
 
 
+def can_be_written(path: Path) -> bool:
+    """Open a session that nobody should hold, and have an answer taken."""
+    with Session.open(path) as heir:
+        return heir.tell(Answer(Question.pair(0, 1), "same")).taken
+
+
 def test_a_second_process_is_refused_with_the_pid_of_the_first(path: Path) -> None:
     with start(HOLD, path) as writer:
         try:
@@ -64,7 +71,8 @@ def test_the_same_process_is_refused_too(session: Session) -> None:
 def test_the_lock_dies_with_its_holder(path: Path, end: signal.Signals) -> None:
     with start(HOLD, path) as writer:
         writer.send_signal(end)
-    Session.open(path).close()
+    assert writer.returncode == -end
+    assert can_be_written(path)
 
 
 def test_closing_lets_the_next_one_in_and_leaves_no_trace(path: Path) -> None:
@@ -108,4 +116,7 @@ def test_a_forked_child_does_not_hold_the_lock_after_its_parent(path: Path) -> N
     with start(FORK, path) as parent:
         parent.kill()
         parent.wait()
-        Session.open(path).close()  # the child is alive: it reads a pipe that we hold open
+        assert can_be_written(path)
+        # The child is alive: it reads a pipe that we hold open, and has not closed its stdout.
+        assert parent.stdout is not None
+        assert select.select([parent.stdout], [], [], 0)[0] == []

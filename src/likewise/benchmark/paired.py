@@ -1,6 +1,5 @@
 """Two strategies against each other: paired differences over seeds, with their intervals."""
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from scipy import stats
 
 from likewise.benchmark.protocol import Run
 from likewise.benchmark.run import perform
+from likewise.benchmark.words import named_run, run_parser
 from likewise.errors import InvalidParameterError
 
 Row = dict[str, Any]
@@ -100,26 +100,12 @@ def lines(row: Row) -> Iterator[str]:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print one JSON object on stdout, and the same in words beside it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--data")
-    parser.add_argument("--orientation", required=True)
-    parser.add_argument("--method", default="pcl")
+    parser = run_parser(__doc__)
     parser.add_argument("--strategies", nargs=2, default=["joint", "random"])
     parser.add_argument("--questions", nargs="+", type=int, default=[30, 100, 300])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--limit", type=int, help="learn from only so many images")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     given = parser.parse_args(words)
-    run = Run(
-        method=given.method,
-        dataset=given.dataset,
-        data=given.data,
-        orientation=given.orientation,
-        n_images=given.limit,
-        settings=dict(part.split("=", 1) for part in given.set),
-    )
-    row = paired(run, tuple(given.strategies), given.questions, given.seeds)
+    row = paired(named_run(given), tuple(given.strategies), given.questions, given.seeds)
     sys.stdout.write(json.dumps(row) + "\n")
     sys.stderr.write("\n".join(lines(row)) + "\n")
 

@@ -1,6 +1,5 @@
 """Is the representation targeted? Probes of z for the wanted and another orientation."""
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from likewise.benchmark.inputs import make_inputs
 from likewise.benchmark.judge import Judge
 from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
+from likewise.benchmark.words import named_run, run_parser
 from likewise.constraints.graph import ConstraintGraph
 from likewise.engine.order import fixed_batches, shuffled_batches
 from likewise.methods.base import PersonalClusterer
@@ -115,27 +115,12 @@ def _mean_met(graph: ConstraintGraph, epochs: Sequence[list[Any]]) -> float:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--data")
-    parser.add_argument("--orientation", required=True, help="the one that is meant")
+    parser = run_parser(__doc__)
     parser.add_argument("--other", required=True, help="another one")
-    parser.add_argument("--method", default="pcl")
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=int, help="learn from only so many images")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     given = parser.parse_args(words)
-    run = Run(
-        method=given.method,
-        dataset=given.dataset,
-        data=given.data,
-        orientation=given.orientation,
-        n_questions=given.questions,
-        seed=given.seed,
-        n_images=given.limit,
-        settings=dict(part.split("=", 1) for part in given.set),
-    )
+    run = named_run(given, n_questions=given.questions, seed=given.seed)
     sys.stdout.write(json.dumps(targeted(run, given.other)) + "\n")
 
 

@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli.options import (
+    Data,
+    Dataset,
     EncoderName,
     FromScratch,
+    Images,
+    Labels,
+    Method,
+    NImages,
+    Orientation,
     Preset,
+    Questions,
     Seed,
     Settings,
+    Split,
+    Strategy,
     as_settings,
 )
 from likewise.cli.output import check_place, say
@@ -19,8 +29,6 @@ from likewise.methods.registry import DEFAULT
 
 if TYPE_CHECKING:
     from likewise.benchmark.protocol import Run
-
-_Text = str | None
 
 
 def plot_(
@@ -34,35 +42,26 @@ def plot_(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[RESULTS.jsonl...]", help="For: answers.")
     ] = None,
-    method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="Which method.")
-    ] = DEFAULT,
-    dataset: Annotated[_Text, typer.Option("--dataset", metavar="NAME", help="By name.")] = None,
-    data: Annotated[_Text, typer.Option("--data", metavar="DIR", help="Where it lies.")] = None,
-    images: Annotated[_Text, typer.Option("--images", metavar="DIR", help="Or a folder,")] = None,
-    labels: Annotated[
-        _Text, typer.Option("--labels", metavar="CSV", help="and its labels.")
-    ] = None,
-    orientation: Annotated[
-        _Text, typer.Option("--orientation", metavar="NAME", help="By which criterion.")
-    ] = None,
+    method: Method = DEFAULT,
+    dataset: Dataset = None,
+    data: Data = None,
+    images: Images = None,
+    labels: Labels = None,
+    orientation: Orientation = None,
     other: Annotated[
-        _Text, typer.Option("--other", metavar="NAME", help="The other one (grids).")
+        str | None, typer.Option("--other", metavar="NAME", help="The other one (grids).")
     ] = None,
-    questions: Annotated[int, typer.Option("--questions", min=0, help="Answers allowed.")] = 0,
-    strategy: Annotated[
-        _Text, typer.Option("--strategy", metavar="NAME", help="How questions are chosen.")
-    ] = None,
+    questions: Questions = 0,
+    strategy: Strategy = None,
     preset: Preset = None,
     settings: Settings = None,
     encoder: EncoderName = None,
     from_scratch: FromScratch = False,
-    split: Annotated[str, typer.Option("--split", metavar="all|train|test")] = "all",
-    n_images: Annotated[
-        int | None, typer.Option("--n-images", min=1, help="Only so many images.")
-    ] = None,
+    split: Split = "all",
+    n_images: NImages = None,
     at: Annotated[
-        _Text, typer.Option("--at", metavar="N,N,…", help="Moments, in answers or epochs (map).")
+        str | None,
+        typer.Option("--at", metavar="N,N,…", help="Moments, in answers or epochs (map)."),
     ] = None,
     by: Annotated[str, typer.Option("--by", metavar="tsne|umap", help="For: map.")] = "tsne",
     n: Annotated[int | None, typer.Option("-n", min=1, help="How many pictures.")] = None,

@@ -8,41 +8,41 @@ import typer
 
 from likewise.cli.options import (
     AsJson,
+    Data,
+    Dataset,
     EncoderName,
     FromScratch,
+    Images,
+    Labels,
+    Method,
+    NImages,
+    Orientation,
     Preset,
+    Questions,
     Seed,
     Settings,
+    Split,
+    Strategy,
     as_settings,
 )
 from likewise.cli.output import check_free, print_json, replace_file, say
 from likewise.methods.registry import DEFAULT
 
-_Text = str | None
-
 
 def run_(
-    method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="Which method.")
-    ] = DEFAULT,
-    dataset: Annotated[_Text, typer.Option("--dataset", metavar="NAME", help="By name.")] = None,
-    data: Annotated[_Text, typer.Option("--data", metavar="DIR", help="Where it lies.")] = None,
-    images: Annotated[_Text, typer.Option("--images", metavar="DIR", help="Or a folder,")] = None,
-    labels: Annotated[
-        _Text, typer.Option("--labels", metavar="CSV", help="and its labels.")
-    ] = None,
-    orientation: Annotated[
-        _Text, typer.Option("--orientation", metavar="NAME", help="By which criterion.")
-    ] = None,
-    questions: Annotated[int, typer.Option("--questions", min=0, help="Answers allowed.")] = 0,
+    method: Method = DEFAULT,
+    dataset: Dataset = None,
+    data: Data = None,
+    images: Images = None,
+    labels: Labels = None,
+    orientation: Orientation = None,
+    questions: Questions = 0,
     k: Annotated[
         int | None, typer.Option("-k", "--clusters", min=2, help="Else as many as it has values.")
     ] = None,
-    strategy: Annotated[
-        _Text, typer.Option("--strategy", metavar="NAME", help="How questions are chosen.")
-    ] = None,
+    strategy: Strategy = None,
     kinds: Annotated[
-        _Text, typer.Option("--kinds", metavar="pair,choice,label", help="Which are allowed.")
+        str | None, typer.Option("--kinds", metavar="pair,choice,label", help="Which are allowed.")
     ] = None,
     preset: Preset = None,
     settings: Settings = None,
@@ -54,12 +54,8 @@ def run_(
     test_fraction: Annotated[
         float | None, typer.Option("--test-fraction", metavar="F", help="Held out (inductive).")
     ] = None,
-    split: Annotated[
-        str, typer.Option("--split", metavar="all|train|test", help="Of the official split.")
-    ] = "all",
-    n_images: Annotated[
-        int | None, typer.Option("--n-images", min=1, help="Learn from only so many.")
-    ] = None,
+    split: Split = "all",
+    n_images: NImages = None,
     n_test: Annotated[
         int | None, typer.Option("--n-test", min=1, help="Test on only so many.")
     ] = None,

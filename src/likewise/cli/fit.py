@@ -9,11 +9,14 @@ import typer
 from likewise.cli.options import (
     AsJson,
     By,
+    Clusters,
     EncoderName,
     Folder,
     FromScratch,
+    Method,
     Preset,
     Seed,
+    SessionPlace,
     Settings,
     Strict,
     as_settings,
@@ -28,10 +31,8 @@ if TYPE_CHECKING:
 
 def fit(
     folder: Folder,
-    k: Annotated[int, typer.Option("-k", "--clusters", min=2, help="How many groups.")],
-    method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="Which method.")
-    ] = DEFAULT,
+    k: Clusters,
+    method: Method = DEFAULT,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Save the model here too.")
     ] = None,
@@ -40,9 +41,7 @@ def fit(
         Path | None, typer.Option("--answers", metavar="FILE", help="Answers, JSON Lines.")
     ] = None,
     strict: Strict = False,
-    session: Annotated[
-        Path | None, typer.Option("--session", metavar="PATH", help="Else FOLDER.likewise.")
-    ] = None,
+    session: SessionPlace = None,
     encoder: EncoderName = None,
     from_scratch: FromScratch = False,
     preset: Preset = None,

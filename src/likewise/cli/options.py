@@ -10,8 +10,11 @@ from likewise.errors import InvalidParameterError
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of pictures.")]
 SessionPath = Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.likewise folder.")]
-Clusters = Annotated[int, typer.Option("-k", "--clusters", help="How many groups.")]
+Clusters = Annotated[int, typer.Option("-k", "--clusters", min=2, help="How many groups.")]
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="The criterion, in your words.")]
+SessionPlace = Annotated[
+    Path | None, typer.Option("--session", metavar="PATH", help="Else FOLDER.likewise.")
+]
 Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Which method.")]
 Preset = Annotated[
     str | None, typer.Option("--preset", metavar="paper|small|…", help="A method's own settings.")
@@ -33,6 +36,23 @@ AsJson = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse an answers file with a bad line as a whole.")
 ]
+
+# What a benchmark runs on, and how: `bench run` and `bench plot`.
+Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="By name.")]
+Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Where it lies.")]
+Images = Annotated[str | None, typer.Option("--images", metavar="DIR", help="Or a folder,")]
+Labels = Annotated[str | None, typer.Option("--labels", metavar="CSV", help="and its labels.")]
+Orientation = Annotated[
+    str | None, typer.Option("--orientation", metavar="NAME", help="By which criterion.")
+]
+Questions = Annotated[int, typer.Option("--questions", min=0, help="Answers allowed.")]
+Strategy = Annotated[
+    str | None, typer.Option("--strategy", metavar="NAME", help="How questions are chosen.")
+]
+Split = Annotated[
+    str, typer.Option("--split", metavar="all|train|test", help="Of the official split.")
+]
+NImages = Annotated[int | None, typer.Option("--n-images", min=1, help="Learn from only so many.")]
 
 
 def as_settings(given: Sequence[str] | None) -> dict[str, str]:

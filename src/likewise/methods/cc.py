@@ -13,17 +13,15 @@ from likewise.engine.loop import train_epoch
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
-from likewise.methods.base import Floats
+from likewise.methods.centres import CentresClusterer
 from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
-from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.methods.streaming import learn_from_part
-from likewise.progress import Progress
 from likewise.seeds import derive
 
 Indexes = npt.NDArray[np.intp]
@@ -34,7 +32,7 @@ SMALL = Plan(epochs_per_round=40, batch_size=256, learning_rate=1e-3)
 
 
 @dataclass(eq=False, repr=False)
-class CC(NetworkParameters, ContrastiveClusterer):
+class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
     r"""Contrastive clustering: unsupervised, nothing is asked.
 
     Parameters
@@ -124,7 +122,6 @@ class CC(NetworkParameters, ContrastiveClusterer):
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
         super()._build()
-        self._centres: Floats | None = None
         extra = getattr(self, "_extra_images", None)
         self._extra = None if extra is None else self._read(extra, reset=False)
 
@@ -158,20 +155,6 @@ class CC(NetworkParameters, ContrastiveClusterer):
             terms["balance"] = balance(a.p, b.p)
         return terms
 
-    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        super()._improve(n_epochs, progress)
-        if self._settings.heads == "instance":
-            embeddings = super()._read_out(self._source)[0]
-            self._centres = fit_centres(embeddings, self._n_clusters, self._seed)
-
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        embeddings, probabilities = super()._read_out(source)
-        if self._centres is None:
-            return embeddings, probabilities
-        return embeddings, nearness(embeddings, self._centres)
-
-    def _extra_arrays(self) -> dict[str, Any]:
-        return {"centres": self._centres}
-
-    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
-        self._centres = arrays.get("centres")
+    @property
+    def _needs_centres(self) -> bool:
+        return bool(self._settings.heads == "instance")

@@ -1,29 +1,16 @@
-"""Base of the methods that learn from two views: batches, steps, batch-wise questions."""
+"""Base of the methods that learn from two views, and may ask inside a batch."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 
-import numpy as np
-import numpy.typing as npt
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.engine import order
-from likewise.engine.loop import train_epoch
-from likewise.methods.base import Watch
 from likewise.methods.known import Known, extend, known_of
-from likewise.methods.looking import NetworkClusterer
-from likewise.methods.monitor import size_entropy
 from likewise.methods.network import View
-from likewise.methods.sampling import linked_batches, share_met
-from likewise.oracles.oracle import Oracle
-from likewise.progress import Progress
-
-Indexes = npt.NDArray[np.intp]
+from likewise.methods.stepping import Indexes, SteppingClusterer
 
 
-class ContrastiveClusterer(NetworkClusterer):
+class ContrastiveClusterer(SteppingClusterer):
     """Two views of every image, one network, named loss terms; a method adds only the terms."""
 
     @abstractmethod
@@ -38,72 +25,6 @@ class ContrastiveClusterer(NetworkClusterer):
             What answers, and the model's guesses, say of the batch.
         """
 
-    # -- training -----------------------------------------------------------
-
-    @property
-    def _is_mid_round(self) -> bool:
-        return self._epochs_due > 0
-
-    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        plan = self._plan
-        if not self._is_mid_round:
-            self._epochs_due = plan.epochs_per_round if n_epochs is None else n_epochs
-            self._asker.turn()
-            if plan.fresh and n_epochs is None and self._epoch:
-                self._begin_anew()
-        total = self._epochs_due
-        while self._epochs_due:
-            self._train_one_epoch()
-            progress(total - self._epochs_due, total)
-            # At the end of a round `_walk` keeps one, with the round counted.
-            if self._is_mid_round and self._epoch % plan.checkpoint_every == 0:
-                self._keep_checkpoint()
-
-    @property
-    def _progress_share(self) -> float:
-        """Return how much of all planned epochs is done, 0 to 1; of this round's if it is fresh."""
-        plan = self._plan
-        if plan.fresh:
-            return max(1 - self._epochs_due / plan.epochs_per_round, 0.0)
-        return min(self._epoch / (plan.warmup_epochs + plan.n_rounds * plan.epochs_per_round), 1.0)
-
-    @property
-    def _is_frozen(self) -> bool:
-        """Return whether batch statistics are frozen: PCL's public code, for parity only."""
-        after = getattr(self._settings, "frozen_after", None)
-        return after is not None and self._epoch >= after
-
-    def _train_one_epoch(self) -> None:
-        if self._oracle is not None:
-            self._asker.turn()
-        self.network_.train(not self._is_frozen)
-        self._sizes = torch.zeros(self._n_clusters, dtype=torch.long)
-        batches = list(self._batches())
-        means = train_epoch(
-            batches, self._step_terms, self._optimiser, clip_norm=self._plan.clip_norm
-        )
-        self.history_.append({**means, **self._monitors(batches)})
-        if self._plan.log_to:
-            self._runtime.accelerator.log(self.history_[-1], step=self._epoch)
-        self._epoch += 1
-        self._epochs_due -= 1
-
-    def _monitors(self, batches: list[Indexes]) -> dict[str, float]:
-        """Return what the log shows when training goes wrong: collapse, links that never meet."""
-        found = {"size_entropy": size_entropy(self._sizes)}
-        if self.constraints_.n_answers:
-            found["links_met"] = share_met(self.constraints_, batches)
-        return found
-
-    def _batches(self) -> Iterator[Indexes]:
-        n, size = len(self._source), self._plan.batch_size
-        if self._plan.sampler == "fixed":
-            return order.fixed_batches(n, size)
-        if self._plan.sampler == "linked":
-            share = self._plan.linked_share
-            return linked_batches(self.constraints_, size, self._seed, self._epoch, share=share)
-        return order.shuffled_batches(n, size, self._seed, self._epoch)
-
     def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
         indexes, share = self._shared(indexes)
         a, b = self._look_twice(number, indexes, share)
@@ -114,10 +35,6 @@ class ContrastiveClusterer(NetworkClusterer):
             threshold = self._settings.extension_threshold
             extend(self.constraints_, indexes, a, b, threshold=threshold)
         return self._loss_terms(a, b, known_of(self.constraints_, indexes, a.z.device))
-
-    def _count(self, view: View) -> None:
-        """Count the batch into cluster sizes, for the collapse monitor."""
-        self._sizes += torch.bincount(view.p.argmax(1).cpu(), minlength=self._n_clusters)
 
     # -- questions inside a batch (the papers' cadence) ----------------------
 
@@ -137,17 +54,3 @@ class ContrastiveClusterer(NetworkClusterer):
         if getattr(self._settings, "query_space", "z") == "backbone":
             return F.normalize(view.features, dim=1)
         return view.z
-
-    def _walk(
-        self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
-    ) -> None:
-        in_batches = self._plan.cadence == "batch" and bool(self.asks)
-        self._oracle = oracle if in_batches else None
-        if self._plan.log_to:
-            self._runtime.accelerator.init_trackers("likewise")
-        try:
-            super()._walk(None if in_batches else oracle, n_questions, progress, watch)
-        finally:
-            self._oracle = None
-            if self._plan.log_to:
-                self._runtime.accelerator.end_training()

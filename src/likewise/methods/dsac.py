@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
-from likewise.errors import InvalidParameterError, PoolExhaustedError
+from likewise.errors import InvalidParameterError
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import unit
@@ -19,7 +19,7 @@ from likewise.methods.builder import build_body
 from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
-from likewise.methods.labelling import SELECTIONS, choose, closed_images
+from likewise.methods.labelling import SELECTIONS, check_open, choose, closed_images
 from likewise.methods.lesson import Lesson, make_lesson, named_classes
 from likewise.methods.network import EmbeddingNetwork, View
 from likewise.methods.plan import Plan
@@ -27,6 +27,7 @@ from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.progress import Progress
+from likewise.queries.instances import CANDIDATES, check_candidates
 
 Indexes = npt.NDArray[np.intp]
 CHOICES = {
@@ -63,6 +64,9 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     selection : {"full", "random", "difficult", "representative"}
         Which images are labelled: one representative a cluster, else difficult ones;
         any (the paper's DSAC-R); only one of the two kinds.
+    n_candidates : int
+        Images nearest the centre, and farthest from it, of which the most compact are
+        labelled (:math:`k_1`).
     pseudo_labels : bool
         Spread the label of each cluster to the images nearest its centre.
     spread_first, spread_more : int
@@ -93,6 +97,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     gamma: float = 0.01
     pull: float = 0.001
     selection: Literal["full", "random", "difficult", "representative"] = "full"
+    n_candidates: int = CANDIDATES
     pseudo_labels: bool = True
     spread_first: int = 0
     spread_more: int = 0
@@ -117,6 +122,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
+        check_candidates(self._settings.n_candidates)
         if self._plan.cadence == "batch":
             raise InvalidParameterError(
                 "DSAC asks for labels between rounds, never inside a batch; "
@@ -144,13 +150,8 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     # -- training -------------------------------------------------------------
 
-    @property
-    def _is_pretraining(self) -> bool:
-        return self._epoch < self._plan.warmup_epochs
-
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        if n_epochs is None and self._is_pretraining:  # the verbs are used without `fit`
-            super()._improve(self._plan.warmup_epochs - self._epoch, progress)
+        self._pretrain(n_epochs, progress)
         if not self._is_mid_round and not self._is_pretraining:
             self._prepare_lesson()
         super()._improve(n_epochs, progress)
@@ -180,10 +181,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     def ask(self, n: int = 1) -> list[Question]:
         """Return the `n` images whose labels should help most."""
         check_is_fitted(self, "constraints_")
-        n_open = int((~closed_images(self.constraints_)).sum())
-        if n_open < n:
-            told = f"{n} labels were asked for but only {n_open} images have none; ask for fewer."
-            raise PoolExhaustedError(told)
+        check_open(self.constraints_, n)
         return self._ask_what_is_left(n)
 
     def _ask_what_is_left(self, n: int) -> list[Question]:
@@ -191,8 +189,9 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
             self._grouped = self._group()
         rows, found, _ = self._grouped
         draw, self._asker.n_calls = self._asker.n_calls, self._asker.n_calls + 1
-        closed = closed_images(self.constraints_)
-        chosen = choose(self._settings.selection, rows, found, closed, n, draw, self._seed)
+        s, closed = self._settings, closed_images(self.constraints_)
+        k1 = s.n_candidates
+        chosen = choose(s.selection, rows, found, closed, n, draw, self._seed, n_candidates=k1)
         self._asker.n_asked += len(chosen)
         return [Question.label(int(image)) for image in chosen]
 

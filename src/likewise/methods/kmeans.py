@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans as _KMeans
 from likewise.heads.scaling import FacetScaling
 from likewise.methods.base import Floats, PersonalClusterer
 from likewise.methods.plan import Plan
+from likewise.methods.readout import distances, mean_margin, softened
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
 from likewise.seeds import derive
@@ -84,7 +85,7 @@ class KMeans(PersonalClusterer):
             random_state=derive(self._seed, "k-means") % 2**32,
         ).fit(rows)
         self._centres = found.cluster_centers_.astype(np.float32)
-        self._margin = _mean_margin(found.transform(rows))
+        self._margin = mean_margin(found.transform(rows))
         progress(1, 1)
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
@@ -99,12 +100,7 @@ class KMeans(PersonalClusterer):
         rows = self._scaled(source, indexes)
         if self._centres is None:  # nothing is known before the first training
             return rows, np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
-        # Centre by centre: an image's distances must not depend on its companions' number.
-        away = np.stack([np.linalg.norm(rows - centre, axis=1) for centre in self._centres], axis=1)
-        scores = -2 * (away - away.min(axis=1, keepdims=True)) / self._margin
-        weights = np.exp(scores)
-        found: Floats = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
-        return rows, found
+        return rows, softened(distances(rows, self._centres), self._margin)
 
     def _scaled(self, source: Source, indexes: Indexes) -> Floats:
         with torch.no_grad():
@@ -120,11 +116,3 @@ class KMeans(PersonalClusterer):
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres = arrays.get("centres")
         self._margin = float(arrays["margin"][0])
-
-
-def _mean_margin(away: npt.NDArray[np.floating]) -> float:
-    """Return how much farther the second centre is than the nearest, on average."""
-    if away.shape[1] < 2:
-        return 1.0
-    nearest, second = np.partition(away, 1, axis=1)[:, :2].T
-    return float((second - nearest).mean()) or 1.0

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer
+from likewise.errors import PoolExhaustedError
 from likewise.methods.seeded_kmeans import Grouping
-from likewise.queries.instances import difficult, quotas, representatives, shares
+from likewise.queries.instances import CANDIDATES, difficult, quotas, representatives, shares
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
@@ -19,7 +20,15 @@ SELECTIONS = ("full", "random", "difficult", "representative")
 
 
 def choose(
-    selection: str, rows: Floats, found: Grouping, is_closed: Mask, n: int, draw: int, seed: int
+    selection: str,
+    rows: Floats,
+    found: Grouping,
+    is_closed: Mask,
+    n: int,
+    draw: int,
+    seed: int,
+    *,
+    n_candidates: int = CANDIDATES,
 ) -> Indexes:
     """Return at most `n` open images to be labelled, all different.
 
@@ -35,6 +44,8 @@ def choose(
         Number of this call, from 0: where a cluster gets one label, calls alternate
         between representative and difficult images.
     seed : int
+    n_candidates : int
+        Of each cluster and kind, :math:`k_1`; the most compact of them are chosen.
     """
     open_images = np.flatnonzero(~is_closed)
     if selection == "random":
@@ -43,10 +54,12 @@ def choose(
     n_open = np.bincount(found.clusters[open_images], minlength=len(found.centres))
     quota = quotas(min(n, len(open_images)), n_open)
     first, then = shares(quota, draw, only=_ONLY[selection])
-    near = representatives(rows, found.clusters, found.distances, first, is_closed)
+    near = representatives(
+        rows, found.clusters, found.distances, first, is_closed, n_candidates=n_candidates
+    )
     closed = is_closed.copy()
     closed[near] = True
-    far = difficult(rows, found.clusters, found.distances, then, closed)
+    far = difficult(rows, found.clusters, found.distances, then, closed, n_candidates=n_candidates)
     return np.concatenate([near, far])
 
 
@@ -57,6 +70,19 @@ def closed_images(graph: ConstraintGraph) -> Mask:
     passed = [a.question.images[0] for a in recent if _is_passed(a)]
     closed[[*graph.bad_images, *passed]] = True
     return closed
+
+
+def check_open(graph: ConstraintGraph, n: int) -> None:
+    """Refuse to ask for more labels than there are images without one.
+
+    Raises
+    ------
+    PoolExhaustedError
+    """
+    n_open = int((~closed_images(graph)).sum())
+    if n_open < n:
+        told = f"{n} labels were asked for but only {n_open} images have none; ask for fewer."
+        raise PoolExhaustedError(told)
 
 
 def _is_passed(answer: Answer) -> bool:

@@ -1,35 +1,29 @@
 """Likewise: our own method, for people: few answers, ready vectors, retrained in seconds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from likewise.constraints.question import Answer, Question
-from likewise.errors import PoolExhaustedError
+from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
-from likewise.methods.base import Floats, PersonalClusterer, Watch
-from likewise.methods.choosing import KINDS, Phrasing, checked_kinds, coverage
-from likewise.methods.doubting import Doubts
-from likewise.methods.facets import FacetSpace, overview, side_by_side
+from likewise.methods.base import Floats, Watch
+from likewise.methods.choosing import KINDS, Phrasing, coverage
+from likewise.methods.facets import overview, side_by_side
 from likewise.methods.foretelling import was_foretold
 from likewise.methods.interview import Interview
-from likewise.methods.kernel_learner import KernelLearner
+from likewise.methods.kernel_clusterer import KernelClusterer
 from likewise.methods.plan import Plan
-from likewise.methods.readout import fit_centres, nearness
-from likewise.methods.seeds_of_groups import Seeds, seeds_of
-from likewise.methods.self_training import first_lesson, second_lesson
-from likewise.methods.source import Source, VectorSource
+from likewise.methods.source import VectorSource
 from likewise.methods.suspects import Suspect
 from likewise.methods.told import as_answers
-from likewise.methods.unguided import guess_n_clusters
 from likewise.oracles.oracle import Oracle
 from likewise.progress import Progress, silent
 
-_ENOUGH = 5_000  # images from which centres are found
 
-
-class Likewise(PersonalClusterer):
+class Likewise(KernelClusterer):
     r"""Sort pictures by a criterion that a few answers show.
 
     Parameters
@@ -39,6 +33,8 @@ class Likewise(PersonalClusterer):
     kinds : str or sequence of str
         Kinds of questions, of ``pair``, ``choice`` and ``label``; ``"pair"`` alone
         is what the papers ask.
+    strategy : {None, "random"}
+        ``"random"`` asks about images drawn at random, for comparison.
     n_cover : int
         Questions for coverage before the unsure ones; at least two a cluster.
     questions_per_training : int
@@ -83,6 +79,7 @@ class Likewise(PersonalClusterer):
         n_clusters: int | None = None,
         *,
         kinds: str | Sequence[str] = "pair,choice",
+        strategy: Literal["random"] | None = None,
         n_cover: int = 25,
         questions_per_training: int = 5,
         self_training: float = 0.3,
@@ -95,6 +92,7 @@ class Likewise(PersonalClusterer):
     ) -> None:
         self.n_clusters = n_clusters  # type: ignore[assignment]  # None: from the answers
         self.kinds = kinds
+        self.strategy = strategy
         self.n_cover = n_cover
         self.questions_per_training = questions_per_training
         self.self_training = self_training
@@ -107,76 +105,23 @@ class Likewise(PersonalClusterer):
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"small": {}}
 
-    # -- building -----------------------------------------------------------
-
-    def _check_clusters(self, n_images: int) -> None:
-        if self._settings.n_clusters is not None:
-            super()._check_clusters(n_images)
-
-    @property
-    def _n_clusters(self) -> int:
-        return int(self._settings.n_clusters or 0)
+    # -- asking -------------------------------------------------------------
 
     def _build(self) -> None:
-        self._kinds = checked_kinds(self._settings.kinds)
-        self._expectations: list[bool] = []
-        self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
-        self._space = FacetSpace(self._source.slices, self._settings.width)
-        self._centres: Floats | None = None
-        if isinstance(self._source, VectorSource):
-            self._facets = self._space.fit(self._source.matrix)(self._source.matrix)
-            self._learner = KernelLearner(self._facets, self._space.n_views)
-            self._find_centres()
-        else:
-            self._learner = KernelLearner({})
+        if self._settings.strategy not in (None, "random"):
+            raise UnknownNameError("strategy of likewise", self._settings.strategy, ["random"])
+        super()._build()
+        if isinstance(self._source, VectorSource):  # else it was loaded, without its images
+            at_once = 2 * self._settings.questions_per_training
+            self._interview = Interview(self._cover(), at_once)
 
-    def _find_centres(self) -> None:
-        rows = side_by_side(self._space.alone(self._facets))
-        k = self._n_clusters or guess_n_clusters(rows, self._seed)
-        self._centres = fit_centres(rows[:: -(-len(rows) // _ENOUGH)], k, self._seed)
+    def _cover(self) -> npt.NDArray[np.intp]:
+        """Return the images to ask about first; at random means all of them in any order."""
+        if self._settings.strategy == "random":
+            return self._rng("random questions").permutation(len(self._source))
         n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
-        cover = coverage(overview(rows), n_cover + 1, self._seed)
-        self._interview = Interview(cover, 4 * self._settings.questions_per_training)
-
-    # -- learning -----------------------------------------------------------
-
-    @property
-    def _seeds(self) -> Seeds:
-        seeds = seeds_of(self.constraints_, self._settings.n_clusters)
-        return seeds.facing(self._doubts.foretold)
-
-    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        seeds = self._seeds
-        if len(seeds.keys) >= 2:
-            n_classes = max(len(seeds.keys), self._n_clusters)
-            lesson = first_lesson(seeds, self._facets, n_classes)
-            slipped = self._learner.fit(
-                lesson.images, lesson.classes, n_classes, trust=lesson.trust
-            )
-            left = self._doubts.learn(lesson.images.tolist(), slipped.tolist())
-            lesson = lesson.doubting(np.array(left))
-            share = self._settings.self_training
-            more = second_lesson(lesson, seeds, self._learner.believe, share, self._seed)
-            self._learner.refit(more.images, more.classes, trust=more.trust)
-        self.history_.append({"n_answers": float(self.constraints_.n_answers)})
-        progress(1, 1)
-
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        if source is self._source:
-            facets = self._facets
-        else:
-            assert isinstance(source, VectorSource)  # this method reads vectors only
-            facets = self._space(source.matrix)
-        if self._learner.tuning is None:
-            assert self._centres is not None  # found when the collection was taken in
-            rows = side_by_side(self._space.alone(facets))
-            return rows, nearness(rows, self._centres)
-        return self._learner.rows(facets), self._learner.predict(facets)
-
-    def _rows_to_compare(self) -> None:
-        """Remember nothing: `Interview` looks at the embeddings themselves."""
-
-    # -- asking -------------------------------------------------------------
+        rows = side_by_side(self._space.alone(self._facets))
+        return coverage(overview(rows), n_cover + 1, self._seed)
 
     def ask(self, n: int = 1) -> list[Question]:
         """Return the next `n` questions; each is about another image.
@@ -268,24 +213,3 @@ class Likewise(PersonalClusterer):
         """Return how well the model understood, and what more answers would change."""
         n_settled = int((self._seeds.classes >= 0).sum())
         return advise(self._expectations, self.probabilities_, n_settled)
-
-    def _extra_arrays(self) -> dict[str, Any]:
-        space = {f"space.{name}": array for name, array in self._space.arrays.items()}
-        told = np.array(self._expectations, dtype=bool)
-        return {
-            "centres": self._centres,
-            "expectations": told,
-            **self._doubts.arrays(),
-            **space,
-            **self._learner.arrays(),
-        }
-
-    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
-        self._centres = arrays.get("centres")
-        self._expectations = arrays["expectations"].tolist()
-        self._doubts.take_arrays(arrays)
-        prefix = "space."
-        self._space.arrays = {
-            k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
-        }
-        self._learner.take_arrays(arrays, self._space.names)

@@ -1,5 +1,6 @@
-"""The network all contrastive methods share: features, then a projection and an assignment head."""
+"""The networks of the methods: features, then heads, most often a projection and an assignment."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -28,7 +29,7 @@ class View:
     p: Tensor
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """Scaling or normalisation → backbone → (context); a subclass adds its heads.
 
     Parameters
@@ -58,6 +59,7 @@ class Network(nn.Module):
         features: Tensor = self.backbone(x)
         return features
 
+    @abstractmethod
     def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
         """Return projections and assignments of a whole batch of features.
 
@@ -67,7 +69,6 @@ class Network(nn.Module):
         bank : Tensor of shape (m, f), optional
             With a context: attend to this bank instead of to the batch.
         """
-        raise NotImplementedError
 
 
 class ClusterNetwork(Network):

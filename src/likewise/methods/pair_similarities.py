@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.contrastive import ContrastiveClusterer
+from likewise.methods.stepping import SteppingClusterer
 
 
 class Similarities(NamedTuple):
@@ -19,13 +19,13 @@ class Similarities(NamedTuple):
 
 @torch.no_grad()
 def pair_similarities(
-    model: ContrastiveClusterer, n_images: int = 256
+    model: SteppingClusterer, n_images: int = 256
 ) -> tuple[Similarities, Similarities]:
     """Return the similarities between two views of some images, of instances and of clusters.
 
     Parameters
     ----------
-    model : ContrastiveClusterer
+    model : SteppingClusterer
         After `start`; its state is not changed.
     n_images : int
         The first so many of the collection.

@@ -17,7 +17,7 @@ from likewise.queries.neighbours import neighbour_distances
 from likewise.queries.pool import Floats, Mask
 
 NO_LABEL = -1
-_K1 = 6  # candidates of each cluster, the paper's k_1
+CANDIDATES = 6  # of each cluster, the paper's k_1
 
 
 def pace(distances: Floats, quantile: float = 0.95) -> float:
@@ -108,7 +108,13 @@ def shares(
 
 
 def representatives(
-    embeddings: Floats, clusters: Indexes, distances: Floats, counts: Indexes, is_labelled: Mask
+    embeddings: Floats,
+    clusters: Indexes,
+    distances: Floats,
+    counts: Indexes,
+    is_labelled: Mask,
+    *,
+    n_candidates: int = CANDIDATES,
 ) -> Indexes:
     """Return for each cluster the most compact of the unlabelled images nearest its centre.
 
@@ -121,28 +127,51 @@ def representatives(
     counts : array of shape (k,)
         How many images each cluster gets; fewer where it has fewer unlabelled ones.
     is_labelled : array of shape (n,)
+    n_candidates : int
+        :math:`k_1`: so many of the nearest are compared; all that are wanted, if these are more.
     """
-    return _most_compact(embeddings, clusters, distances, counts, is_labelled)
+    return _most_compact(embeddings, clusters, distances, counts, is_labelled, n_candidates)
 
 
 def difficult(
-    embeddings: Floats, clusters: Indexes, distances: Floats, counts: Indexes, is_labelled: Mask
+    embeddings: Floats,
+    clusters: Indexes,
+    distances: Floats,
+    counts: Indexes,
+    is_labelled: Mask,
+    *,
+    n_candidates: int = CANDIDATES,
 ) -> Indexes:
     """Return for each cluster the most compact of the unlabelled images farthest from its centre.
 
     Parameters are those of `representatives`; mark its choice in `is_labelled` first.
     """
-    return _most_compact(embeddings, clusters, -distances, counts, is_labelled)
+    return _most_compact(embeddings, clusters, -distances, counts, is_labelled, n_candidates)
+
+
+def check_candidates(n_candidates: int) -> None:
+    """Refuse a number of candidates among which nothing can be chosen."""
+    if n_candidates < 1:
+        raise InvalidParameterError(
+            f"n_candidates={n_candidates} leaves no image to choose from; give at least 1, such "
+            f"as the paper's {CANDIDATES}."
+        )
 
 
 def _most_compact(
-    embeddings: Floats, clusters: Indexes, ranks: Floats, counts: Indexes, is_labelled: Mask
+    embeddings: Floats,
+    clusters: Indexes,
+    ranks: Floats,
+    counts: Indexes,
+    is_labelled: Mask,
+    n_candidates: int,
 ) -> Indexes:
-    """Return the most compact of the six images of lowest rank in each cluster."""
+    """Return the most compact of the images of lowest rank in each cluster."""
+    check_candidates(n_candidates)
     chosen = [np.empty(0, dtype=np.intp)]
     for cluster, count in enumerate(counts.tolist()):
         members = np.flatnonzero((clusters == cluster) & ~is_labelled)
-        lowest = np.argsort(ranks[members], kind="stable")[: max(_K1, count)]
+        lowest = np.argsort(ranks[members], kind="stable")[: max(n_candidates, count)]
         candidates = members[lowest]
         if count and len(candidates):
             compact = compactness(embeddings, of=candidates)

@@ -12,6 +12,8 @@ import pytest
 from likewise.benchmark.sweep import sweeping, work
 from likewise.benchmark.sweep.entries import read_sweep
 from likewise.benchmark.sweep.ledger import read_rows
+from likewise.benchmark.tables.layouts import make_tables
+from likewise.benchmark.tables.table import write
 from likewise.errors import DatasetError
 from tests.benchmark.sweep import toy
 
@@ -56,11 +58,16 @@ def _without_times(path: Path) -> list[str]:
     return [json.dumps({name: row[name] for name in row if name not in times}) for row in rows]
 
 
+def _table(path: Path, to: str) -> bytes:
+    """Return what ``likewise bench table --no-times`` writes."""
+    return write(make_tables(read_rows(path), times=False), to).encode()
+
+
 def test_a_sweep_killed_half_way_ends_as_one_that_was_not(tmp_path: Path) -> None:
     script, file, out = (tmp_path / name for name in ("s.py", "s.toml", "killed.jsonl"))
     script.write_text(SCRIPT)
     file.write_text(SWEEP)
-    (tmp_path / "slow").touch()
+    (tmp_path / "halt").touch()
     command = [sys.executable, str(script), str(file), str(out)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, cwd=ROOT) as process:
@@ -74,11 +81,15 @@ def test_a_sweep_killed_half_way_ends_as_one_that_was_not(tmp_path: Path) -> Non
     assert 2 <= n_before < 8
     with out.open("ab") as stream:
         stream.write(b'{"spec": {"method": "pc')  # a line that was being written
-    (tmp_path / "slow").unlink()
+    (tmp_path / "halt").unlink()
     report = sweeping.sweep(read_sweep(file), out, n_jobs=2)
     assert (report.n_rows, report.n_made, report.failed) == (8, 8 - n_before, [])
     _sweep(tmp_path, SWEEP)
     assert _without_times(out) == _without_times(tmp_path / "r.jsonl")
+    for to in ("markdown", "latex", "csv"):
+        table = _table(out, to)
+        assert table.count(b".833") == 4  # mean over four seeds: two methods, all and unasked
+        assert table == _table(tmp_path / "r.jsonl", to)
 
 
 def test_what_is_done_is_not_done_again_and_more_can_be_added(tmp_path: Path) -> None:

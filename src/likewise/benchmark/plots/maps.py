@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from likewise.benchmark.plots.canvas import colour, new_figure
 from likewise.benchmark.plots.request import Request
-from likewise.benchmark.plots.similarities import epoch_by_epoch, learns_from_views
+from likewise.benchmark.plots.similarities import epoch_by_epoch, trains_in_epochs
 from likewise.benchmark.plots.stage import Stage, indexes_of, set_up
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.metrics.matching import accuracy
@@ -45,7 +45,7 @@ def maps(request: Request) -> "Figure":
         raise UnknownNameError("projection", by, PROJECTIONS)
     in_epochs = run.n_questions == 0
     wanted = request.options.get("at") or [0, 5, 20]
-    if in_epochs and not learns_from_views(run):
+    if in_epochs and not trains_in_epochs(run):
         raise InvalidParameterError(
             f"The method {run.method!r} does not train in epochs; give --questions, and --at is "
             "then a number of answers."

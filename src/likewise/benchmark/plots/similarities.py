@@ -10,9 +10,9 @@ from likewise.benchmark.plots.request import Request
 from likewise.benchmark.plots.stage import set_up
 from likewise.benchmark.protocol import Run
 from likewise.errors import InvalidParameterError
-from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.pair_similarities import Similarities, pair_similarities
 from likewise.methods.registry import method_class
+from likewise.methods.stepping import SteppingClusterer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ def similarities(request: Request) -> "Figure":
     [CC]_ Figure 3, measured on 256 images after every epoch.
     """
     run = request.needed_run()
-    if not learns_from_views(run):
+    if not trains_in_epochs(run):
         raise InvalidParameterError(
             f"The method {run.method!r} does not learn from two views, so there are no positive "
             "and negative pairs to show; choose cc, occ or pcl."
@@ -34,7 +34,7 @@ def similarities(request: Request) -> "Figure":
     run = epoch_by_epoch(run, request.options.get("epochs", 20))
     stage = set_up(run)
     model = stage.model
-    assert isinstance(model, ContrastiveClusterer)  # its class was looked at
+    assert isinstance(model, SteppingClusterer)  # its class was looked at
     model.start(stage.inputs.train)
     seen = [pair_similarities(model)]
     stage.play(lambda _: seen.append(pair_similarities(model)))
@@ -49,9 +49,9 @@ def similarities(request: Request) -> "Figure":
     return figure
 
 
-def learns_from_views(run: Run) -> bool:
-    """Return whether the method of a run trains in epochs, on two views."""
-    return issubclass(method_class(run.method), ContrastiveClusterer)
+def trains_in_epochs(run: Run) -> bool:
+    """Return whether the method of a run trains in epochs, step by step."""
+    return issubclass(method_class(run.method), SteppingClusterer)
 
 
 def epoch_by_epoch(run: Run, n_epochs: int) -> Run:

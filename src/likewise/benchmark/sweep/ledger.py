@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from likewise.benchmark.sweep.identity import key_of
@@ -106,12 +105,7 @@ class Ledger:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)  # this also gives the lock back
 
     def _take_in(self) -> None:

@@ -21,10 +21,8 @@ class AutoEmbedder(PairParameters, TrainingParameters, AutoencoderRival):
     n_clusters : int
     alpha : float
         Distance that "different" images should have; more is not asked for.
-    strategy : str or QueryStrategy
-        How pairs are chosen; the paper draws them at random.
-    candidates : {"random", "anchored"}
-        Which pairs are considered.
+    strategy, candidates
+        How pairs are chosen, as in `SDEC`.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from likewise.losses.student_t import sharpen, student_t, target_divergence
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
-from likewise.methods.known import Known
 from likewise.methods.network import Network, View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import DeepRival, Indexes
@@ -117,13 +116,8 @@ class AutoencoderRival(DeepRival):
 
     # -- training -----------------------------------------------------------
 
-    @property
-    def _is_pretraining(self) -> bool:
-        return self._epoch < self._plan.warmup_epochs
-
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        if n_epochs is None and self._is_pretraining:  # the verbs are used without `fit`
-            super()._improve(self._plan.warmup_epochs - self._epoch, progress)
+        self._pretrain(n_epochs, progress)
         self._place()
         super()._improve(n_epochs, progress)
         self._place(anew=self.places_anew)
@@ -155,9 +149,6 @@ class AutoencoderRival(DeepRival):
 
     def _pretraining_terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         return {"reconstruction": self._reconstruction(indexes, view.z)}
-
-    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
-        raise NotImplementedError("an autoencoder looks at one view")  # see `_step_terms`
 
     def _reconstruction(self, indexes: Indexes, z: Tensor) -> Tensor:
         """Return the mean squared error of what is decoded from `z`."""

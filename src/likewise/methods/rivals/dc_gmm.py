@@ -69,10 +69,8 @@ class DCGMM(PairParameters, TrainingParameters, VariationalRival):
     n_clusters : int
     weight : float
         |W|: how much an answered pair counts, in the loss of an image.
-    strategy : str or QueryStrategy
-        How pairs are chosen; the paper draws them at random.
-    candidates : {"random", "anchored"}
-        Which pairs are considered.
+    strategy, candidates
+        How pairs are chosen, as in `SDEC`.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
 

@@ -23,10 +23,8 @@ class DCC(PairParameters, TrainingParameters, SelfTrainingRival):
         Weight of the clustering beside the reconstruction.
     weight : float
         Weight of the answers.
-    strategy : str or QueryStrategy
-        How pairs are chosen; the paper draws them at random.
-    candidates : {"random", "anchored"}
-        Which pairs are considered.
+    strategy, candidates
+        How pairs are chosen, as in `SDEC`.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
 

@@ -11,17 +11,17 @@ from torch import Tensor, nn
 from likewise.encoders.backbones import make_backbone
 from likewise.heads.trunk import VectorTrunk
 from likewise.methods.architecture import Architecture
-from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.directions import Directions, make_scaling
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.methods.source import Source, VectorSource
+from likewise.methods.stepping import SteppingClusterer
 
 Indexes = npt.NDArray[np.intp]
 _CHUNK = 4096
 
 
-class DeepRival(ContrastiveClusterer):
+class DeepRival(SteppingClusterer):
     """A network on the leading directions of the vectors, or on pictures with a backbone.
 
     Vectors are scaled and turned once, when the collection is taken in: an epoch then costs

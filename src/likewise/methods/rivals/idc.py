@@ -82,13 +82,8 @@ class IDC(TrainingParameters, TwoViewsRival):
 
     # -- training -------------------------------------------------------------
 
-    @property
-    def _is_pretraining(self) -> bool:
-        return self._epoch < self._plan.warmup_epochs
-
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        if n_epochs is None and self._is_pretraining:  # the verbs are used without `fit`
-            super()._improve(self._plan.warmup_epochs - self._epoch, progress)
+        self._pretrain(n_epochs, progress)
         self._feedback = self._collect()
         super()._improve(n_epochs, progress)
 

@@ -9,16 +9,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from likewise.engine.randomness import generator
+from likewise.methods.centres import CentresClusterer
 from likewise.methods.network import View
 from likewise.methods.rivals.deep import Indexes
-from likewise.methods.rivals.two_views import Bank, CentresRival
+from likewise.methods.rivals.two_views import Bank, TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
 
 _MOMENTUM = 0.5
 
 
 @dataclass(eq=False, repr=False)
-class IDFD(TrainingParameters, CentresRival):
+class IDFD(TrainingParameters, CentresClusterer, TwoViewsRival):
     r"""Instance discrimination and feature decorrelation: unguided, nothing is asked.
 
     Parameters

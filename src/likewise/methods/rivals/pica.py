@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from likewise.losses.balance import balance
+from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.rivals.two_views import TwoViewsRival
@@ -15,7 +16,7 @@ from likewise.methods.shared_parameters import TrainingParameters
 
 
 @dataclass(eq=False, repr=False)
-class PICA(TrainingParameters, TwoViewsRival):
+class PICA(TrainingParameters, TwoViewsRival, ContrastiveClusterer):
     r"""Partition confidence maximisation: unguided, nothing is asked.
 
     Parameters

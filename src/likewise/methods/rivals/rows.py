@@ -10,6 +10,7 @@ import torch
 
 from likewise.methods.base import Floats, PersonalClusterer
 from likewise.methods.plan import Plan
+from likewise.methods.readout import distances, mean_margin, softened
 from likewise.methods.rivals.directions import make_scaling
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
@@ -94,29 +95,6 @@ def means(rows: Floats, clusters: Indexes, n_clusters: int) -> Floats:
     for c in np.unique(clusters):
         found[c] = rows[clusters == c].mean(axis=0)
     return found
-
-
-def distances(rows: Floats, centres: Floats) -> Floats:
-    """Return the distance of every row to every centre; infinite to a centre that is NaN."""
-    # Centre by centre: an image's distances must not depend on its companions' number.
-    away = np.stack([np.linalg.norm(rows - centre, axis=1) for centre in centres], axis=1)
-    found: Floats = np.where(np.isnan(away), np.inf, away).astype(np.float32)
-    return found
-
-
-def softened(away: Floats, margin: float) -> Floats:
-    """Return probabilities that order as distances do; rows sum to one."""
-    weights = np.exp(-2 * (away - away.min(axis=1, keepdims=True)) / margin)
-    found: Floats = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
-    return found
-
-
-def mean_margin(away: Floats) -> float:
-    """Return how much farther the second centre is than the nearest, on average."""
-    if np.isfinite(away[0]).sum() < 2:
-        return 1.0
-    nearest, second = np.partition(away, 1, axis=1)[:, :2].T
-    return float((second - nearest).mean()) or 1.0
 
 
 def _put_first(probabilities: Floats, clusters: Indexes) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.cluster import SpectralClustering
 
 from likewise.methods.base import Floats
-from likewise.methods.rivals.rows import Indexes, RowsRival, distances, means
+from likewise.methods.readout import distances
+from likewise.methods.rivals.rows import Indexes, RowsRival, means
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
 

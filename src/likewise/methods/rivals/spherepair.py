@@ -38,10 +38,8 @@ class SpherePair(PairParameters, TrainingParameters, AutoencoderRival):
         equal angles.
     reconstruction : float
         Weight of the reconstruction beside the pairs.
-    strategy : str or QueryStrategy
-        How pairs are chosen; the paper draws them at random.
-    candidates : {"random", "anchored"}
-        Which pairs are considered.
+    strategy, candidates
+        How pairs are chosen, as in `SDEC`.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
 

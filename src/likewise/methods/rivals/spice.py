@@ -77,8 +77,7 @@ class SPICE(TrainingParameters, TwoViewsRival):
         return 2 if 3 * done < 2 * plan.n_rounds * plan.epochs_per_round else 3
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        if n_epochs is None and self._stage == 1:  # the verbs are used without `fit`
-            super()._improve(self._plan.warmup_epochs - self._epoch, progress)
+        self._pretrain(n_epochs, progress)
         super()._improve(n_epochs, progress)
 
     def _train_one_epoch(self) -> None:

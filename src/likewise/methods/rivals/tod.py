@@ -11,13 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
-from likewise.errors import PoolExhaustedError
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
-from likewise.methods.known import Known
-from likewise.methods.labelling import closed_images
+from likewise.methods.labelling import check_open, closed_images
 from likewise.methods.lesson import named_classes
-from likewise.methods.network import EmbeddingNetwork, View
+from likewise.methods.network import EmbeddingNetwork
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import DeepRival, Indexes
@@ -117,9 +115,6 @@ class TOD(TrainingParameters, DeepRival):
             terms["class"] = F.nll_loss(log_p, known, ignore_index=-1)
         return terms
 
-    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
-        raise NotImplementedError("one view is enough")  # see `_step_terms`
-
     # -- questions --------------------------------------------------------------
 
     @property
@@ -135,10 +130,7 @@ class TOD(TrainingParameters, DeepRival):
     def ask(self, n: int = 1) -> list[Question]:
         """Return the `n` images whose output changed most; any, before the first label."""
         check_is_fitted(self, "constraints_")
-        n_open = int((~closed_images(self.constraints_)).sum())
-        if n_open < n:
-            told = f"{n} labels were asked for but only {n_open} images have none; ask for fewer."
-            raise PoolExhaustedError(told)
+        check_open(self.constraints_, n)
         return self._ask_what_is_left(n)
 
     def _ask_what_is_left(self, n: int) -> list[Question]:

@@ -1,21 +1,15 @@
-"""Base of the rivals that learn from two views: the shared network, and k-means read-out."""
+"""Base of the rivals that learn from two views: the shared network, and a bank of rows."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from likewise.methods.base import Floats
-from likewise.methods.contrastive import ContrastiveClusterer
-from likewise.methods.known import Known
-from likewise.methods.network import ClusterNetwork, View
+from likewise.methods.network import ClusterNetwork
 from likewise.methods.plan import Plan
-from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import DeepRival, Indexes
-from likewise.methods.source import Source
-from likewise.progress import Progress
 
 
 class TwoViewsRival(DeepRival):
@@ -35,36 +29,9 @@ class TwoViewsRival(DeepRival):
             scaling=scaling,
         )
 
-    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
-        raise NotImplementedError  # of a method that writes its whole step
-
     def _plain_views(self) -> tuple[Floats, Floats]:
         """Return z and p of all images, whatever a subclass makes of them."""
-        return ContrastiveClusterer._read_out(self, self._source)
-
-
-class CentresRival(TwoViewsRival):
-    """A rival that has no assignments of its own: k-means on z gives clusters."""
-
-    def _build(self) -> None:
-        super()._build()
-        self._centres: Floats | None = None
-
-    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        super()._improve(n_epochs, progress)
-        self._centres = fit_centres(self._plain_views()[0], self._n_clusters, self._seed)
-
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        embeddings, probabilities = super()._read_out(source)
-        if self._centres is None:
-            return embeddings, probabilities
-        return embeddings, nearness(embeddings, self._centres)
-
-    def _extra_arrays(self) -> dict[str, Any]:
-        return {"centres": self._centres}
-
-    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
-        self._centres = arrays.get("centres")
+        return super()._read_out(self._source)
 
 
 class Bank:

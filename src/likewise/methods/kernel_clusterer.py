@@ -1,0 +1,115 @@
+"""What `Likewise` learns, and from what: facets, answers, doubts; how it is read out and saved."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from likewise.methods.base import Floats, PersonalClusterer
+from likewise.methods.choosing import checked_kinds
+from likewise.methods.doubting import Doubts
+from likewise.methods.facets import FacetSpace, side_by_side
+from likewise.methods.kernel_learner import KernelLearner
+from likewise.methods.readout import fit_centres, nearness
+from likewise.methods.seeds_of_groups import Seeds, seeds_of
+from likewise.methods.self_training import first_lesson, second_lesson
+from likewise.methods.source import Source, VectorSource
+from likewise.methods.unguided import guess_n_clusters
+from likewise.progress import Progress
+
+_ENOUGH = 5_000  # images from which centres are found
+
+
+class KernelClusterer(PersonalClusterer):
+    """Ready vectors, learned by a kernel from few answers; what it asks is open."""
+
+    # -- building -----------------------------------------------------------
+
+    def _check_clusters(self, n_images: int) -> None:
+        if self._settings.n_clusters is not None:
+            super()._check_clusters(n_images)
+
+    @property
+    def _n_clusters(self) -> int:
+        return int(self._settings.n_clusters or 0)
+
+    def _build(self) -> None:
+        self._kinds = checked_kinds(self._settings.kinds)
+        self._expectations: list[bool] = []
+        self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
+        self._space = FacetSpace(self._source.slices, self._settings.width)
+        self._centres: Floats | None = None
+        if isinstance(self._source, VectorSource):
+            self._facets = self._space.fit(self._source.matrix)(self._source.matrix)
+            self._learner = KernelLearner(self._facets, self._space.n_views)
+            self._find_centres()
+        else:
+            self._learner = KernelLearner({})
+
+    def _find_centres(self) -> None:
+        rows = side_by_side(self._space.alone(self._facets))
+        k = self._n_clusters or guess_n_clusters(rows, self._seed)
+        self._centres = fit_centres(rows[:: -(-len(rows) // _ENOUGH)], k, self._seed)
+
+    # -- learning -----------------------------------------------------------
+
+    @property
+    def _seeds(self) -> Seeds:
+        seeds = seeds_of(self.constraints_, self._settings.n_clusters)
+        return seeds.facing(self._doubts.foretold)
+
+    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
+        seeds = self._seeds
+        if len(seeds.keys) >= 2:
+            n_classes = max(len(seeds.keys), self._n_clusters)
+            lesson = first_lesson(seeds, self._facets, n_classes)
+            slipped = self._learner.fit(
+                lesson.images, lesson.classes, n_classes, trust=lesson.trust
+            )
+            left = self._doubts.learn(lesson.images.tolist(), slipped.tolist())
+            lesson = lesson.doubting(np.array(left))
+            share = self._settings.self_training
+            more = second_lesson(lesson, seeds, self._learner.believe, share, self._seed)
+            self._learner.refit(more.images, more.classes, trust=more.trust)
+        self.history_.append({"n_answers": float(self.constraints_.n_answers)})
+        progress(1, 1)
+
+    # -- reading it out -------------------------------------------------------
+
+    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+        if source is self._source:
+            facets = self._facets
+        else:
+            assert isinstance(source, VectorSource)  # this method reads vectors only
+            facets = self._space(source.matrix)
+        if self._learner.tuning is None:
+            assert self._centres is not None  # found when the collection was taken in
+            rows = side_by_side(self._space.alone(facets))
+            return rows, nearness(rows, self._centres)
+        return self._learner.rows(facets), self._learner.predict(facets)
+
+    def _rows_to_compare(self) -> None:
+        """Remember nothing: what is asked follows from the embeddings themselves."""
+
+    # -- on disk ----------------------------------------------------------------
+
+    def _extra_arrays(self) -> dict[str, Any]:
+        space = {f"space.{name}": array for name, array in self._space.arrays.items()}
+        told = np.array(self._expectations, dtype=bool)
+        return {
+            "centres": self._centres,
+            "expectations": told,
+            **self._doubts.arrays(),
+            **space,
+            **self._learner.arrays(),
+        }
+
+    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
+        self._centres = arrays.get("centres")
+        self._expectations = arrays["expectations"].tolist()
+        self._doubts.take_arrays(arrays)
+        prefix = "space."
+        self._space.arrays = {
+            k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
+        }
+        self._learner.take_arrays(arrays, self._space.names)
