@@ -35,8 +35,9 @@ class Likewise(KernelClusterer):
         is what the papers ask.
     strategy : {None, "random"}
         ``"random"`` asks about images drawn at random, for comparison.
-    n_cover : int
-        Questions for coverage before the unsure ones; at least two a cluster.
+    n_cover : int, optional
+        Questions for coverage before the unsure ones, at least two a cluster; by default half the
+        root of the number of images, 25 to 60.
     questions_per_training : int
         Answers after which `fit` trains again; later on, a tenth of all so far.
     self_training : float
@@ -80,7 +81,7 @@ class Likewise(KernelClusterer):
         *,
         kinds: str | Sequence[str] = "pair,choice",
         strategy: Literal["random"] | None = None,
-        n_cover: int = 25,
+        n_cover: int | None = None,
         questions_per_training: int = 5,
         self_training: float = 0.3,
         width: int = 128,
@@ -119,7 +120,8 @@ class Likewise(KernelClusterer):
         """Return the images to ask about first; at random means all of them in any order."""
         if self._settings.strategy == "random":
             return self._rng("random questions").permutation(len(self._source))
-        n_cover = max(self._settings.n_cover, 2 * self._n_clusters)
+        wanted = self._settings.n_cover or int(np.clip(len(self._source) ** 0.5 / 2, 25, 60))
+        n_cover = max(wanted, 2 * self._n_clusters)
         rows = side_by_side(self._space.alone(self._facets))
         return coverage(overview(rows), n_cover + 1, self._seed)
 
