@@ -23,6 +23,16 @@ def test_coverage_stands_for_every_clump_largest_first() -> None:
     assert clump[coverage(rows, 3, seed=0)].tolist() == [0, 1, 2]
 
 
+def test_any_beginning_of_the_coverage_is_near_to_all() -> None:
+    """Two far clumps, each of several small ones: the first two images are one of each."""
+    rng = stream(2, "nested")
+    place = np.repeat([0, 1, 2, 3, 40, 41], [90, 80, 70, 60, 30, 30])
+    rows = np.stack([place + rng.normal(size=360) * 0.05, np.zeros(360)], axis=1)
+    chosen = coverage(rows.astype(np.float32), 6, seed=0)
+    assert sorted(place[chosen].tolist()) == [0, 1, 2, 3, 40, 41]
+    assert {int(p) >= 40 for p in place[chosen[:2]]} == {True, False}
+
+
 def test_the_middles_of_unsure_regions_are_asked_about_and_oddities_are_not() -> None:
     rng = stream(1, "regions")
     centres = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])

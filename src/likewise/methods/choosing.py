@@ -23,20 +23,31 @@ _LOOKED_AT = 6_000
 def coverage(rows: Floats, n: int, seed: int) -> Indexes:
     """Return `n` images that stand for all: the middle of each of `n` super-instances.
 
-    Larger super-instances first, so that any beginning of the list is a good one.
+    Any beginning of the list is a good one: each image is the one that, with those before
+    it, comes nearest to all super-instances, the larger ones counting more.
     """
     n = min(n, len(rows))
     found = MiniBatchKMeans(
         n, n_init=3, batch_size=2048, random_state=derive(seed, "coverage") % 2**31
     ).fit(rows)
     distance = np.linalg.norm(rows - found.cluster_centers_[found.labels_], axis=1)
-    sizes = np.bincount(found.labels_, minlength=n)
-    middle = [
-        members[distance[members].argmin()]
-        for members in (np.flatnonzero(found.labels_ == c) for c in np.argsort(-sizes))
-        if len(members)
-    ]
-    return np.array(middle, dtype=np.intp)
+    members = [np.flatnonzero(found.labels_ == c) for c in range(n)]
+    middle = [m[distance[m].argmin()] for m in members if len(m)]
+    chosen = np.array(middle, dtype=np.intp)
+    return chosen[_most_telling_first(rows[chosen], [len(m) for m in members if len(m)])]
+
+
+def _most_telling_first(centres: Floats, sizes: Sequence[int]) -> Indexes:
+    """Return an order of centres of which every beginning is near to all, greedily."""
+    far = np.linalg.norm(centres[:, None] - centres[None, :], axis=2) ** 2
+    left = np.full(len(centres), np.inf)
+    order: list[int] = []
+    for _ in centres:
+        costs = np.minimum(left, far) @ np.asarray(sizes)
+        costs[order] = np.inf
+        order.append(int(costs.argmin()))
+        left = np.minimum(left, far[order[-1]])
+    return np.array(order, dtype=np.intp)
 
 
 def unsure_regions(
