@@ -2,8 +2,9 @@
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 OPERATORS: dict[type[ast.AST], ast.AST] = {
@@ -33,12 +34,13 @@ DROPPED = (ast.AugAssign, ast.Raise, ast.Delete, ast.Continue)
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match, ast.FunctionDef, ast.ClassDef)
 EVEN_HANDED = {"max", "min", "maximum", "minimum", "promote_types", "transpose"}
 UNSEEN = {"device", "strict"}  # one device cannot tell; zip is strict against bugs elsewhere
+NOTHING = {"None", "False"}  # where it was not None, None does the same as False
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "type_comment"}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One change of one file: what stood there, what stands there now, and the whole new text."""
+    """One change of one file: what stood there, what stands there now, and between which bytes."""
 
     path: Path
     lines: range
@@ -46,11 +48,23 @@ class Fault:
     kind: str
     before: str
     after: str
-    source: bytes
+    start: int
+    end: int
 
     def __str__(self) -> str:
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
         return f"{self.path}:{self.lines.start}  {self.kind}: {before}  ->  {after}"
+
+    def overlaps(self, other: "Fault") -> bool:
+        """Return whether both cannot be planted at once."""
+        return self.path == other.path and self.start < other.end and other.start < self.end
+
+
+def plant(source: bytes, faults: Iterable[Fault]) -> bytes:
+    """Return the text of a file with all these faults, which must not overlap."""
+    for fault in sorted(faults, key=lambda fault: fault.start, reverse=True):
+        source = source[: fault.start] + fault.after.encode() + source[fault.end :]
+    return source
 
 
 @dataclass(frozen=True)
@@ -63,12 +77,12 @@ def faults_in(path: Path, root: Path) -> list[Fault]:
     """List the faults of one file; each can be parsed and differs from the file."""
     source = (root / path).read_bytes()
     tree = ast.parse(source)
+    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
     found = []
     for place, node, kind, new in _walk(tree, _Place(range(1, 2), False)):
-        text = _splice(source, node, new)
-        if ast.dump(ast.parse(text)) != ast.dump(tree):
-            before = ast.unparse(node)
-            found.append(Fault(path, place.lines, place.in_function, kind, before, new, text))
+        before, span = ast.unparse(node), _span(starts, node)
+        if new != f"({before})":  # arguments that are the same can be swapped
+            found.append(Fault(path, place.lines, place.in_function, kind, before, new, *span))
     return found
 
 
@@ -107,7 +121,7 @@ def _own_lines(statement: ast.stmt) -> range:
 
 def _faults_of(node: ast.AST) -> Iterator[tuple[str, str]]:
     match node:
-        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) not in NOTHING:
             yield "returns nothing", "return None"
         case ast.Expr(value=ast.Call()):
             yield "dropped", "pass"
@@ -157,12 +171,10 @@ def _another(value: float) -> float:
     return value + 1 if isinstance(value, int) else 2 * value + 0.5
 
 
-def _splice(source: bytes, node: ast.AST, new: str) -> bytes:
-    """Put new text in the place of a node; offsets of the syntax tree count bytes."""
+def _span(starts: Sequence[int], node: ast.AST) -> tuple[int, int]:
+    """Return where a node begins and ends; offsets of the syntax tree count bytes, too."""
     assert isinstance(node, ast.stmt | ast.expr)
-    lines = source.splitlines(keepends=True)
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
-    head = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
-    tail = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
-    return head + new.encode() + tail
+    start, end = starts[node.lineno - 1], starts[node.end_lineno - 1]
+    return start + node.col_offset, end + node.end_col_offset

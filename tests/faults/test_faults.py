@@ -6,8 +6,13 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from tests.faults.planting import faults_in
+import pytest
+
+from tests.faults.marking import marked
+from tests.faults.planting import faults_in, plant
 
 SOURCE = '''
 """Words are no logic: 1 < 2."""
@@ -45,7 +50,56 @@ def test_each_logical_part_gets_its_fault_and_messages_and_types_none(tmp_path: 
     ]
     assert [f.in_function for f in faults] == [False] * 3 + [True] * 9
     for fault in faults:
-        assert len(ast.parse(fault.source).body) == 3
+        assert len(ast.parse(plant(SOURCE.encode(), [fault])).body) == 3
+
+
+def test_faults_that_do_not_overlap_are_planted_together(tmp_path: Path) -> None:
+    (tmp_path / "clip.py").write_text(SOURCE)
+    faults = {fault.after: fault for fault in faults_in(Path("clip.py"), tmp_path)}
+    less, both, nothing = (
+        faults["(x <= low)"],
+        faults["(x < low or not x == LIMIT)"],
+        faults["pass"],
+    )
+    assert both.overlaps(less)
+    assert not nothing.overlaps(less)
+    text = plant(SOURCE.encode(), [nothing, less]).decode()
+    assert text == SOURCE.replace("x < low", "(x <= low)").replace("seen.append(x)", "pass")
+
+
+MARKED = '''
+"""A file."""
+from __future__ import annotations
+
+def sign(x):
+    """Say it in words."""
+    if x > 0:
+        return "up"
+    elif x < 0:
+        return "down"
+    try:
+        return {}[x]
+    except KeyError:
+        pass
+    return "level"
+'''
+
+
+def test_a_marked_file_does_the_same_and_says_which_lines_ran(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[tuple[str, int]] = []
+    hits = ModuleType("faults_hits")
+    vars(hits)["hit"] = lambda path, line: ran.append((path, line))
+    monkeypatch.setitem(sys.modules, "faults_hits", hits)
+    names: dict[str, Any] = {}
+    exec(marked(MARKED.strip().encode(), "sign.py"), names)
+    assert (names["__doc__"], names["sign"].__doc__) == ("A file.", "Say it in words.")
+    assert names["sign"](-2) == "down"
+    assert ran == [("sign.py", 6), ("sign.py", 8), ("sign.py", 9)]
+    ran.clear()
+    assert names["sign"](0) == "level"
+    assert [line for _, line in ran] == [6, 8, 10, 11, 13, 14]
 
 
 ROOM = """

@@ -17,10 +17,14 @@ from typing import Any, TextIO
 import hypothesis
 import pytest
 
-from tests.faults.planting import Fault
+from tests.faults import hits
+from tests.faults.marking import marked
+from tests.faults.planting import Fault, plant
 from tests.faults.watching import Survey, Watch
 
-QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly", "--durations=0"]
+QUIET = ["-q", "-p", "no:cacheprovider", "--durations=0", "--disable-plugin-autoload"]
+PLUGINS = ["pytest_timeout", "xdist.plugin", "anyio.pytest_plugin", "_hypothesis_pytestplugin"]
+HEAVY = "schemathesis"  # three seconds to import, for the one file that names it
 Line = list[Any]  # one line of the log: a word, then what the plugin has to say
 HEALTH = list(hypothesis.HealthCheck)
 ALREADY_HERE = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # the parent has imported it
@@ -33,7 +37,6 @@ class Case:
     name: str
     seconds: float
     lines: frozenset[tuple[str, int]]
-    elsewhere: bool
 
     @property
     def function(self) -> str:
@@ -45,8 +48,10 @@ class Outcome:
     """Which tests ran, which failed; `broken` when the tests could not even be collected."""
 
     failed: list[str] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
     broken: bool = False
     late: bool = False
+    reason: str = ""
 
     @property
     def noticed(self) -> bool:
@@ -56,46 +61,73 @@ class Outcome:
 class Copy:
     """A private copy of the tree. Third-party modules are imported once, here, before forking."""
 
-    def __init__(self, root: Path, folder: Path, room: str) -> None:
+    def __init__(
+        self,
+        root: Path,
+        folder: Path,
+        room: str,
+        tests: Sequence[str] | None = None,
+        marks: str = "",
+    ) -> None:
         self.tree = folder / root.name
-        ignored = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info", "docs")
+        ignored = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
         shutil.copytree(root, self.tree, ignore=ignored)
         if (root.parent / "shared").exists():
             (folder / "shared").symlink_to((root.parent / "shared").resolve())
-        self.room = room
+        self.source = self.tree / "src/likewise" / room
+        self.tests = tests or [f"tests/{room}"]
+        self.marks = marks
         self.log = folder / "log"
         self.stamp = int(time.time())
 
     def survey(self) -> list[Case]:
-        """Run the room's tests without a fault; they must pass."""
-        package = self.tree / "src/likewise" / self.room
-        lines = self._fork([f"tests/{self.room}"], lambda log: Survey(log, package), 3600)
-        broken = [line[1:] for line in lines if line[0] == "failed"]
-        if broken:
-            raise RuntimeError(f"without any fault these fail: {json.dumps(broken, indent=1)}")
+        """Run the room's tests without a fault; those that fail even so are left out."""
+        chosen = [*self.tests, *(["-m", self.marks] if self.marks else [])]
+        hook = self.tree.parent / "hook"
+        hook.mkdir()
+        (hook / "faults_hits.py").write_bytes(Path(hits.__file__).read_bytes())
+        os.environ["FAULTS_HITS"] = str(hook / "hits")
+        files = [self.source] if self.source.is_file() else sorted(self.source.rglob("*.py"))
+        sound = {path: path.read_bytes() for path in files}
+        for path, text in sound.items():
+            self._write(path, marked(text, str(path)).encode())
+        lines = self._fork(chosen, lambda log: Survey(log, hook / "hits"), 3600)
+        for path, text in sound.items():
+            self._write(path, text)
+        broken = {line[1] for line in lines if line[0] == "failed"}
+        for name, why in ((line[1], line[2]) for line in lines if line[0] == "failed"):
+            sys.stdout.write(f"left out, fails without a fault: {name}\n{why[-600:]}\n")
         for name in next(line[1] for line in lines if line[0] == "modules"):
             if name.split(".")[0] not in {"likewise", "tests", "conftest", "__main__"}:
                 with suppress(Exception):
                     importlib.import_module(name)
         gc.freeze()  # or every child looks through all of that again, several times
         tests = [line[1:] for line in lines if line[0] == "test"]
-        return [Case(n, s, frozenset((f, k) for f, k in ls), e) for n, s, ls, e in tests]
+        return [
+            Case(n, s, frozenset((f, k) for f, k in ls)) for n, s, ls in tests if n not in broken
+        ]
 
-    def run(self, fault: Fault, first: Sequence[Case], then: Sequence[Case] = ()) -> Outcome:
-        """Plant one fault, run all of `first`, then `then` until one fails; mend the file."""
-        path = self.tree / fault.path
-        sound = path.read_bytes()
+    def run(
+        self, faults: Sequence[Fault], first: Sequence[Case], then: Sequence[Case] = ()
+    ) -> Outcome:
+        """Plant faults, run all of `first`, then `then` until one fails; mend the files."""
+        sound = {fault.path: (self.tree / fault.path).read_bytes() for fault in faults}
         every = [*first, *then]
         if not every:
             return Outcome()
         files = sorted({test.name.split("::")[0] for test in every})
-        patience = 20 + 4 * sum(test.seconds for test in every)
+        patience = 30 + 8 * sum(test.seconds for test in every)
+        longest = 20 + 8 * max(test.seconds for test in every)
         names = [[test.name for test in tests] for tests in (first, then)]
         try:
-            self._write(path, fault.source)
-            lines = self._fork(files, lambda log: Watch(log, *names), patience)
+            for path, text in sound.items():
+                faulty = plant(text, [fault for fault in faults if fault.path == path])
+                self._write(self.tree / path, faulty)
+            words = [*files, f"--timeout={longest:.0f}"]
+            lines = self._fork(words, lambda log: Watch(log, *names), patience)
         finally:
-            self._write(path, sound)
+            for path, text in sound.items():
+                self._write(self.tree / path, text)
         return _judge(lines)
 
     def _write(self, path: Path, text: bytes) -> None:
@@ -142,20 +174,32 @@ def _run_pytest(
     tree: Path, files: Iterable[str], plugin: Callable[[TextIO], object], log: Path
 ) -> None:
     os.chdir(tree)
-    os.environ["PYTHONPATH"] = str(tree / "src")
-    sys.path[:0] = [str(tree / "src"), str(tree)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(tree / "src"), str(tree.parent / "hook")])
+    sys.path[:0] = [str(tree / "src"), str(tree), str(tree.parent / "hook")]
     for name in [name for name in sys.modules if name.split(".")[0] in {"tests", "likewise"}]:
         del sys.modules[name]
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    # The same examples for every fault, and a slow machine is no fault.
+    # The same examples for every fault, a slow machine is no fault, and one example will do.
     hypothesis.settings.register_profile(
-        "faults", derandomize=True, database=None, deadline=None, suppress_health_check=HEALTH
+        "faults",
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=HEALTH,
+        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     )
     hypothesis.settings.load_profile("faults")
     with log.open("a") as out:
-        pytest.main([*QUIET, *ALREADY_HERE, *files], plugins=[plugin(out)])
+        pytest.main([*QUIET, *ALREADY_HERE, *_plugins(files), *files], plugins=[plugin(out)])
+
+
+def _plugins(files: Iterable[str]) -> list[str]:
+    paths = [path for name in files for path in (Path(name), *Path(name).rglob("*.py"))]
+    is_heavy = any(HEAVY in path.read_text() for path in paths if path.is_file())
+    used = [*PLUGINS, f"{HEAVY}.pytest.plugin"] if is_heavy else PLUGINS
+    return [word for name in used for word in ("-p", name)]
 
 
 def _judge(lines: list[Line]) -> Outcome:
@@ -165,4 +209,5 @@ def _judge(lines: list[Line]) -> Outcome:
     if late and started:
         failed.append(started[-1])
     broken = not started or any(line[0] == "broken" for line in lines)
-    return Outcome(sorted(set(failed)), broken, late)
+    reason = next((line[2] for line in lines if line[0] == "failed"), "")
+    return Outcome(sorted(set(failed)), started, broken, late, reason)

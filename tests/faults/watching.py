@@ -1,18 +1,17 @@
 """A pytest plugin that runs chosen tests in a chosen order and writes down what happened."""
 
+import importlib
 import json
 import sys
-import threading
 import time
-from collections import Counter
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Container, Generator, Sequence
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any, TextIO
+from typing import TextIO
 
+import hypothesis
 import pytest
 
-CALLS = 100  # of one function in one test; watching the lines of all would take minutes
+EXAMPLES = 30  # of a property, at most: a fault that more than these miss is a survivor
 
 
 class Watch:
@@ -26,12 +25,13 @@ class Watch:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid in self.order]
-        items.sort(key=lambda item: self.order[item.nodeid])
+        _take_fewer_examples(items)
+        items[:] = [item for item in items if _known(item, self.order)]
+        items.sort(key=lambda item: self.order[_known(item, self.order)])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        if self.failed and item.nodeid not in self.first:
+        if self.failed and not _known(item, self.first):
             item.session.shouldstop = "noticed"
         else:
             self.note("started", item.nodeid)
@@ -39,42 +39,37 @@ class Watch:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed = True
-            self.note("failed", report.nodeid)
+            self.note("failed", report.nodeid, _reason(report.longreprtext))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.note("broken", report.nodeid)
 
-    def note(self, what: str, name: str) -> None:
+    def note(self, *words: str) -> None:
         """Append one line; it must be on disk when the process is killed."""
-        self.log.write(json.dumps([what, name]) + "\n")
+        self.log.write(json.dumps(words) + "\n")
         self.log.flush()
 
 
 class Survey:
-    """Run everything once; keep each test's seconds, its lines of the room, its processes."""
+    """Run everything once; keep each test's seconds and its lines of the room (`marking`)."""
 
-    def __init__(self, log: TextIO, room: Path) -> None:
+    def __init__(self, log: TextIO, hits: Path) -> None:
         self.log = log
-        self.room = str(room)
-        self.lines: set[tuple[str, int]] = set()
-        self.calls: Counter[CodeType] = Counter()
-        self.elsewhere = False
-        sys.addaudithook(self._audit)
+        self.hits = hits
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        _take_fewer_examples(items)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        self.lines, self.elsewhere, began = set(), False, time.perf_counter()
-        self.calls.clear()
-        threading.settrace(self._call)
-        sys.settrace(self._call)
+        importlib.import_module("faults_hits").seen.clear()
+        self.hits.write_text("")
+        began = time.perf_counter()
         try:
             return (yield)
         finally:
-            sys.settrace(None)
-            threading.settrace(None)
-            seconds = time.perf_counter() - began
-            found = [item.nodeid, seconds, sorted(self.lines), self.elsewhere]
+            found = [item.nodeid, time.perf_counter() - began, self._lines()]
             self.log.write(json.dumps(["test", *found]) + "\n")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -87,17 +82,27 @@ class Survey:
         self.log.write(json.dumps(["modules", sorted(sys.modules)]) + "\n")
         self.log.flush()
 
-    def _audit(self, event: str, _: Collection[object]) -> None:
-        if event in {"subprocess.Popen", "os.fork", "os.posix_spawn"}:
-            self.elsewhere = True
+    def _lines(self) -> list[tuple[str, int]]:
+        found = [line.partition("\t") for line in self.hits.read_text().splitlines()]
+        return sorted({(path, int(line)) for path, _, line in found})
 
-    def _call(self, frame: FrameType, *_: object) -> Any:
-        if not frame.f_code.co_filename.startswith(self.room):
-            return None
-        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
-        self.calls[frame.f_code] += 1
-        return self._line if self.calls[frame.f_code] <= CALLS else None
 
-    def _line(self, frame: FrameType, *_: object) -> Any:
-        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._line
+def _reason(text: str) -> str:
+    """Return what pytest says of a failure, in a line."""
+    marked = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+    return " ".join(marked)[:200]
+
+
+def _known(item: pytest.Item, names: Container[str]) -> str:
+    """Return by which name a test is asked for, its own or its function's; or nothing."""
+    asked = [name for name in (item.nodeid, item.nodeid.split("[")[0]) if name in names]
+    return asked[0] if asked else ""
+
+
+def _take_fewer_examples(items: list[pytest.Item]) -> None:
+    for item in items:
+        test = getattr(item, "obj", None)
+        given = getattr(test, "_hypothesis_internal_use_settings", None)
+        if given and given.max_examples > EXAMPLES:
+            few = hypothesis.settings(given, max_examples=EXAMPLES)
+            test._hypothesis_internal_use_settings = few  # type: ignore[union-attr]  # it has one

@@ -89,6 +89,7 @@ def test_a_thumbnail_fits_and_keeps_its_proportions(kind: Literal["jpeg", "webp"
 
 def test_a_thumbnail_is_never_larger_than_the_picture() -> None:
     assert decode(thumbnail(make_pixels(), 100)).shape == (24, 32, 3)
+    assert decode(thumbnail(np.zeros((4, 300, 3), np.uint8))).shape == (3, 256, 3)
 
 
 def test_a_thumbnail_says_nothing_of_place_or_camera(save: Save) -> None:

@@ -75,3 +75,8 @@ def test_what_cannot_be_told_is_not_flipped() -> None:
 def test_chances_lie_between_0_and_1(name: str, value: float) -> None:
     with pytest.raises(InvalidParameterError, match=f"{name}={value} is no chance"):
         NoisyOracle(LABELS, **{name: value})  # type: ignore[arg-type]  # one of two, by name
+
+
+def test_the_answers_say_that_they_are_noisy_and_by_what() -> None:
+    (answer,) = NoisyOracle(["x", "y"], orientation="season").answer([Question.pair(0, 1)])
+    assert (answer.who, answer.orientation) == ("noisy labels", "season")

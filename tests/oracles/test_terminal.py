@@ -67,7 +67,7 @@ def test_one_key_answers_a_pair(key: str, answer: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [("1", "summer"), ("2", "winter"), ("n", "none"), ("+", "new"), (" ", "cannot_tell")],
+    [("1", "summer"), ("2", "winter"), ("N", "none"), ("+", "new"), (" ", "cannot_tell")],
 )
 def test_digits_choose_a_group(key: str, answer: str) -> None:
     terminal = Terminal(key)
