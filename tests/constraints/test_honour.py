@@ -129,3 +129,17 @@ def test_bad_probabilities_are_refused_in_words() -> None:
         honour(np.ones((2, 4)), graph)
     with pytest.raises(InvalidParameterError, match="negative, infinite or not a number"):
         honour(np.full((3, 2), np.nan), graph)
+
+
+def test_images_without_a_place_do_not_throw_large_groups_together() -> None:
+    graph = ConstraintGraph(27)
+    for image in range(4, 24):
+        graph.add(image % 4, image, SAME)
+    for first, second in itertools.combinations(range(4), 2):
+        graph.add(first, second, DIFFERENT)
+    for homeless in range(24, 27):  # "none of these", where all groups were shown
+        graph.tell(Answer(Question.choice(homeless, (0, 1, 2, 3), tuple("abcd")), "none"))
+    probabilities = stream(0, "homeless").dirichlet(np.ones(4), 27)
+    honoured = honour(probabilities, graph)
+    assert len(set(honoured.labels[:4].tolist())) == 4
+    assert honoured.n_unmet == 3

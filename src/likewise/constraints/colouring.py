@@ -6,6 +6,7 @@ groups still clash or searched for if that fails, both within bounds. Then colou
 are swapped as long as this gains something. With two colours that is exact too.
 """
 
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
@@ -25,7 +26,9 @@ from likewise.constraints.colour_swaps import swap_for_gain
 SMALL = 8  # groups in a part that is solved exactly
 
 
-def colour(scores: npt.NDArray[np.floating], neighbours: Neighbours) -> list[int]:
+def colour(
+    scores: npt.NDArray[np.floating], neighbours: Neighbours, sizes: Sequence[int] | None = None
+) -> list[int]:
     """Return the colour of each group.
 
     Parameters
@@ -34,20 +37,25 @@ def colour(scores: npt.NDArray[np.floating], neighbours: Neighbours) -> list[int
         Higher is better; the sum over all groups is to be large.
     neighbours : list of list of int
         Which groups should get another colour.
+    sizes : sequence of int, optional
+        Images of each group: where neighbours must share a colour, it is small ones.
     """
+    sizes = [1] * len(scores) if sizes is None else sizes
     rows: Scores = scores.tolist()
     colours: list[int] = scores.argmax(axis=1).tolist()
     for part in _parts(neighbours):
         if _n_clashes(colours, neighbours, part):  # else nothing can be nearer
             place = {group: position for position, group in enumerate(part)}
             inside = [[place[other] for other in neighbours[group]] for group in part]
-            found = _colour_part([rows[group] for group in part], inside)
+            found = _colour_part(
+                [rows[group] for group in part], inside, [sizes[group] for group in part]
+            )
             for group, chosen in zip(part, found, strict=True):
                 colours[group] = chosen
     return colours
 
 
-def _colour_part(scores: Scores, neighbours: Neighbours) -> list[int]:
+def _colour_part(scores: Scores, neighbours: Neighbours, sizes: Sequence[int]) -> list[int]:
     """Return the colours of one connected part."""
     n_groups, n_colours = len(scores), len(scores[0])
     if n_groups <= n_colours and all(len(others) == n_groups - 1 for others in neighbours):
@@ -57,7 +65,7 @@ def _colour_part(scores: Scores, neighbours: Neighbours) -> list[int]:
         colours = greedy_colours(scores, neighbours)
     everyone = range(n_groups)
     if _n_clashes(colours, neighbours, everyone):
-        colours = mend(colours, scores, neighbours)
+        colours = mend(colours, scores, neighbours, sizes)
     if _n_clashes(colours, neighbours, everyone):
         colours = core_colours(scores, neighbours) or colours
     return swap_for_gain(colours, scores, neighbours)

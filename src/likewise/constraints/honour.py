@@ -81,7 +81,8 @@ def nearest_labels(probabilities: Floats, groups: Indexes, apart: Pairs) -> Inde
         members, place = np.unique(groups[images], return_inverse=True)
         scores = _scores(probabilities[images], place)
         neighbours = _neighbours(np.searchsorted(members, apart), len(members))
-        labels[images] = np.array(colour(scores, neighbours))[place]
+        sizes = np.bincount(place).tolist()
+        labels[images] = np.array(colour(scores, neighbours, sizes))[place]
     return labels
 
 
