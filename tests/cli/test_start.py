@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from likewise.server.door import last_door
 from likewise.server.serve import bind
 from likewise.session import Session
 from tests.cli.conftest import Run, done
@@ -50,6 +51,7 @@ def test_the_page_is_served_answers_are_kept_and_ctrl_c_ends_it(photos: Path) ->
             assert second.returncode == 1
             assert second.stderr.splitlines()[-1].startswith("Error: ")
             assert "another process" in second.stderr.lower()
+            assert address in second.stderr  # where to go instead
         finally:
             process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
@@ -57,6 +59,9 @@ def test_the_page_is_served_answers_are_kept_and_ctrl_c_ends_it(photos: Path) ->
     with Session.open(photos.with_name("photos.likewise")) as session:
         assert [entry.answer for entry in session.answers("colour")] == ["different"]
         assert session.orientation("colour").n_clusters == 3
+        door = last_door(session.path)  # an open page finds the next start there
+        assert door is not None
+        assert door.address == address
 
 
 def _torchless(pid: int) -> bool:
@@ -83,6 +88,19 @@ def test_it_must_be_said_by_what_to_sort(run: Run, photos: Path) -> None:
     result = run("start", photos, "--no-browser")
     assert result.exit_code == 1
     assert 'add --by "season"' in result.stderr
+    assert "reading pictures" not in result.stderr  # said before any work,
+    assert not photos.with_name("photos.likewise").exists()  # and nothing is left behind
+    assert 'add --by "season"' in run("start", photos, "--by", "  ", "--no-browser").stderr
+
+
+@pytest.mark.parametrize(("k", "said"), [(1, "-k 1 leaves nothing to sort"), (25, "24 different")])
+def test_a_number_of_groups_that_cannot_be_is_refused(
+    run: Run, photos: Path, k: int, said: str
+) -> None:
+    result = run("start", photos, "--by", "colour", "-k", k, "--no-browser")
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert "leave -k out" in result.stderr
 
 
 def test_asking_what_is_no_session_is_refused(run: Run, photos: Path) -> None:

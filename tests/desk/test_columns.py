@@ -1,6 +1,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.desk.columns import stable_columns
@@ -51,7 +52,25 @@ def test_a_group_that_people_put_pictures_into_by_name_keeps_that_name(session: 
 def test_the_map_keeps_far_things_apart_and_stays_on_its_sheet() -> None:
     rows = stream(0, "rows").normal(0, 0.01, (100, 6)).astype(np.float32)
     rows[:50, 3] += 1
-    places = flatten(rows)
+    places = flatten(rows, np.zeros(100, dtype=np.intp))
     assert places.min() >= 0
     assert places.max() <= SCALE
     assert abs(int(places[:50, 0].mean()) - int(places[50:, 0].mean())) > SCALE / 2
+
+
+def test_the_map_shows_the_groups_though_pictures_vary_more_in_other_ways() -> None:
+    rng = stream(0, "rows by groups")
+    groups = np.arange(300) % 3
+    rows = rng.normal(0, [3, 3, 0.3, 0.3, 0.3], (300, 5)).astype(np.float32)
+    rows[:, 2:] += np.eye(3, dtype=np.float32)[groups] * 3
+    places = flatten(rows, groups).astype(np.float64)
+    middles = np.stack([places[groups == group].mean(axis=0) for group in range(3)])
+    far = np.linalg.norm(places[:, None] - middles, axis=2)
+    assert (far.argmin(axis=1) == groups).mean() > 0.95
+    assert np.array_equal(flatten(rows, groups), flatten(rows, groups))
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 4])
+def test_rows_that_are_all_alike_or_thin_have_a_place_too(n_columns: int) -> None:
+    alike = np.zeros((5, n_columns), dtype=np.float32)
+    assert flatten(alike, np.arange(5) % 2).shape == (5, 2)

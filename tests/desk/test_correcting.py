@@ -44,6 +44,39 @@ class TestSplittingOff:
             assert graph.relation(0, 2) is Relation.SAME
             assert graph.relation(0, 10) is Relation.DIFFERENT  # which stands for the reds
 
+    @pytest.mark.parametrize("two_groups", [False, True])
+    def test_what_was_split_off_is_undone_whole_also_after_a_restart(
+        self, folder: Path, two_groups: bool
+    ) -> None:
+        session = make_session(folder, two_groups=two_groups)
+        before, path = session.orientation("colour"), session.path
+        sort_by_halves(session, n_answers=3)
+        with Desk(session, trains=False) as desk:
+            desk.split("colour", [0, 2])
+        with Desk(Session.open(path), trains=False) as desk:
+            desk.undo("colour")
+            assert len(desk.sorting("colour").gallery().groups) == 3  # one answer holds it
+            desk.undo("colour")
+            assert desk.session.orientation("colour") == before
+            gallery = desk.sorting("colour").gallery()
+            assert [group.key for group in gallery.groups] == ["g1", "g2"]
+            assert len(gallery.fresh) == 0  # all are somewhere
+            key, _ = desk.split("colour", [4, 6])  # and again
+            assert sorted(desk.sorting("colour").gallery().members[key].tolist()) == [4, 6]
+
+    def test_of_two_that_were_split_off_the_later_keeps_its_place(self, sorted_desk: Desk) -> None:
+        first, told = sorted_desk.split("colour", [0, 2])
+        second, _ = sorted_desk.split("colour", [5, 7])
+        for one in told:
+            sorted_desk.take_back("colour", one.id)
+        members = sorted_desk.sorting("colour").gallery().members
+        assert sorted(members[second].tolist()) == [5, 7]
+        assert sorted_desk.session.orientation("colour").n_clusters == 4
+        sorted_desk.undo("colour")
+        sorted_desk.undo("colour")
+        assert sorted_desk.session.orientation("colour").n_clusters == 2
+        assert first not in sorted_desk.sorting("colour").gallery().members
+
     def test_one_picture_alone_may_be_split_off(self, sorted_desk: Desk) -> None:
         key, told = sorted_desk.split("colour", [0])
         assert [one.taken for one in told] == [True, True]  # unlike all groups, and its name

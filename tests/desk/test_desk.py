@@ -87,7 +87,8 @@ def test_after_several_equal_answers_the_other_kind_is_looked_for(sorted_desk: D
 def test_groups_of_a_choice_are_called_as_they_are_now(sorted_desk: Desk) -> None:
     sorting = sorted_desk.sorting("colour")
     sorting.line.fill([Question.choice(0, (3, 2), ("group 1", "group 2"))])
-    assert sorting.questions(1) == [Question.choice(0, (3, 2), ("g2", "g1"))]
+    # in the order of the gallery, whatever the model thinks likelier
+    assert sorting.questions(1) == [Question.choice(0, (2, 3), ("g1", "g2"))]
 
 
 @pytest.mark.parametrize("is_trained", [False, True])
@@ -102,6 +103,38 @@ def test_a_group_without_a_name_is_called_by_its_picture(
         (question,) = sorting.questions(1)
         assert question.groups == ("like 2", "like 4")
         assert desk.answer("colour", question, "like 2").told.taken
+
+
+def test_none_of_these_begins_a_group_that_the_next_questions_offer(sorted_desk: Desk) -> None:
+    sorting = sorted_desk.sorting("colour")
+    waiting = [Question.choice(i, (3, 2), ("a", "b")) for i in (0, 4, 5, 6)]
+    sorting.line.fill(waiting)
+    asked = sorting.questions(4)  # all are in hand before anything is answered
+    sorted_desk.answer("colour", asked[0], "none")
+    second, *_ = sorting.questions(3)
+    assert second == Question.choice(4, (2, 3, 0), ("g1", "g2", "like 0"))
+    assert sorted_desk.answer("colour", second, "like 0").told.taken  # so 0 and 4 are one group
+    third, *_ = sorting.questions(2)
+    assert third.images == (5, 2, 3, 0)
+    sorted_desk.answer("colour", third, "none")
+    (fourth,) = sorting.questions(1)
+    assert fourth == Question.choice(6, (2, 3, 0, 5), ("g1", "g2", "like 0", "like 5"))
+
+
+def test_a_group_is_not_offered_twice_nor_one_that_was_taken_back(sorted_desk: Desk) -> None:
+    sorting = sorted_desk.sorting("colour")
+    sorting.line.fill([Question.choice(i, (3, 2), ("a", "b")) for i in (0, 4)])
+    sorted_desk.answer("colour", sorting.questions(1)[0], "none")
+    sorted_desk.answer("colour", Question.pair(0, 6), "same")
+    sorting.line.fill(
+        [Question.choice(4, (3, 6), ("a", "b")), Question.choice(8, (5, 7), ("a", "b"))]
+    )
+    assert [q.images for q in sorting.questions(2)] == [(4, 6, 3), (8, 5, 7)]
+    sorted_desk.undo("colour")
+    sorted_desk.undo("colour")
+    sorting.line.forget()
+    sorting.line.fill([Question.choice(10, (3, 2), ("a", "b"))])
+    assert [q.images for q in sorting.questions(1)] == [(10, 2, 3)]
 
 
 def test_the_gallery_is_sorted_by_confidence_and_gathers_the_unsure(sorted_desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """The training child, for real: it embeds, learns, dies and comes back."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +31,9 @@ def busy_desk(tmp_path: Path) -> Iterator[Desk]:
         yield desk
 
 
-def test_it_learns_while_a_person_answers_and_comes_back_when_killed(busy_desk: Desk) -> None:
+def test_it_learns_comes_back_when_killed_and_places_new_pictures(
+    busy_desk: Desk, tmp_path: Path
+) -> None:
     desk, sorting = busy_desk, busy_desk.sorting("colour")
     assert sorting.questions(1)  # at once, before anything is embedded
     wait_for(lambda: sorting.results is not None)
@@ -51,6 +54,12 @@ def test_it_learns_while_a_person_answers_and_comes_back_when_killed(busy_desk: 
     assert desk.trouble is None
     again = sorting.gallery()
     assert set(again.members["g1"].tolist()) == set(gallery.members["g1"].tolist())
+
+    assert desk.session.root is not None
+    shutil.copy(paint_folder(tmp_path / "extra", 25) / "24red.png", desk.session.root)
+    assert desk.rescan() is not None
+    wait_for(lambda: sorting.gallery().group_of[24] == sorting.gallery().group_of[0])
+    assert desk.trouble is None
 
 
 def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from likewise.desk.desk import Desk
 from likewise.server.app import create_app
@@ -17,6 +17,7 @@ from tests.desk.folder import make_session, paint_folder, sort_by_halves
 CHROMIUM = Path("/usr/bin/chromium")
 TOKEN = "a-token-of-our-own"
 Open = Callable[..., Page]
+expect.set_options(timeout=20_000)  # the machine may be busy
 
 
 @pytest.fixture(scope="session")

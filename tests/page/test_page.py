@@ -258,6 +258,7 @@ def test_a_server_that_is_gone_is_said_so_and_found_again(
             page = open_page(address)
         page.keyboard.press("s")
         expect(page.locator("#trouble")).to_contain_text("start it again")
+        expect(page.locator("#trouble")).to_be_visible()
         assert desk.session.answers("colour") == []
 
 

@@ -29,6 +29,16 @@ def test_keys_and_colours_are_given_once_and_stay(path: Path) -> None:
         assert groups[-1].name == "winter"
 
 
+def test_several_are_made_at_once_or_none(session: Session) -> None:
+    before = session._store.n_written
+    made = session.make_groups("season", ["winter", "summer"])
+    assert [(g.key, g.name) for g in made] == [("g1", "winter"), ("g2", "summer")]
+    assert session._store.n_written == before + 1
+    with pytest.raises(InvalidParameterError):
+        session.make_groups("season", ["spring", "  "])
+    assert len(session.groups("season").all()) == 2
+
+
 def test_a_label_makes_its_group(session: Session) -> None:
     session.tell(label(0, "winter"))
     session.tell(label(1, "winter"))

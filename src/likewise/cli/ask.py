@@ -67,7 +67,7 @@ def ask(
             )
         sorting = desk.sorting(opened.orientation(by).name)
         with Bars() as bars:
-            embedded(desk, bars)
+            embedded(desk, bars, sorting.name)
         root = opened.root or Path()
         names = opened.images.names
         oracle = TerminalOracle(sorting.name, lambda i: str(root / names[i]), read=_read, who=who)

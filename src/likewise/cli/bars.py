@@ -1,6 +1,5 @@
 """Progress bars on stderr, with rate and time left."""
 
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -55,12 +54,7 @@ class Bars:
         self._shown.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._shown.stop()
 
     def step(self, title: str) -> Tell:

@@ -1,6 +1,7 @@
 """`likewise start`: scan a folder, embed it, and open the page."""
 
 import secrets
+import time
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.notes import note
-from likewise.cli.options import EncoderName, Folder
+from likewise.cli.options import EncoderName, Folder, SessionPlace
 from likewise.cli.output import say, some_words
-from likewise.errors import InvalidParameterError, LikewiseError
+from likewise.errors import InvalidParameterError, LikewiseError, SessionBusyError
 
 if TYPE_CHECKING:
+    import socket
+
     from likewise.cli.bars import Bars
     from likewise.desk.desk import Desk
+    from likewise.server.door import Door
     from likewise.session.session import Session
 
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_FIRST_QUESTIONS = 5.0  # seconds in which the model may choose them; else they are random pairs
 
 
 def start(
@@ -27,16 +31,14 @@ def start(
         str, typer.Option("--by", metavar="NAME", help='The criterion, in your words: "season".')
     ] = "",
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=2, help="How many groups, if known.")
+        int | None, typer.Option("-k", "--clusters", help="How many groups, if known.")
     ] = None,
     encoder: EncoderName = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address of the page.")
     ] = False,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
-    session: Annotated[
-        Path | None, typer.Option("--session", metavar="PATH", help="Else FOLDER.likewise.")
-    ] = None,
+    session: SessionPlace = None,
     host: Annotated[
         str, typer.Option("--host", help="Beyond 127.0.0.1 others can reach the page.")
     ] = "127.0.0.1",
@@ -56,32 +58,56 @@ def start(
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
-    from likewise.server.serve import bind
+    from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
+    place = session or _beside(folder)
+    _check_wishes(place, by, k)
     check_encoder(encoder or BUNDLED)
-    if host not in _LOOPBACK:
+    is_ours = host in LOOPBACK
+    if not is_ours:
         note(
             f"Note: --host {host} lets everyone who can reach this machine and has the address "
             "with its token see all pictures of the folder and answer; do not share it further."
         )
-    with bind(host, port) as bound:
+    last = last_door(place) if is_ours else None
+    with bind_again(host, port, last) as bound:
         with Bars() as bars:
-            opened = _open(folder, session, bars)
+            opened = _open(folder, place, bars)
         _set_orientation(opened, by, k)
+        token = last.token if last is not None else secrets.token_urlsafe(24)
+        door = Door(host, bound.getsockname()[1], token)
         desk = Desk(opened, encoder=encoder or BUNDLED, first=by)
-        _serve(desk, bound, host, browser=not no_browser)
+        _serve(desk, bound, door, browser=not no_browser)
 
 
-def _open(folder: Path, place: Path | None, bars: "Bars") -> "Session":
+def _beside(folder: Path) -> Path:
+    whole = folder.expanduser().absolute()
+    return whole.with_name(f"{whole.name}.likewise")
+
+
+def _check_wishes(place: Path, by: str, k: int | None) -> None:
+    """Refuse what cannot be meant before anything is read or made."""
+    from likewise.session.store import DATABASE
+
+    if not by.strip() and (by or not (place / DATABASE).exists()):
+        raise InvalidParameterError(
+            'It is not said by what to sort; add --by "season", or whatever you have in mind.'
+        )
+    if k is not None and k < 2:
+        raise InvalidParameterError(
+            f"-k {k} leaves nothing to sort; give 2 groups or more, or leave -k out if their "
+            "number is not known."
+        )
+
+
+def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
     from likewise.cli.pictures import read_several
     from likewise.session.session import Session
     from likewise.session.store import DATABASE
 
-    whole = folder.expanduser().absolute()
-    path = place or whole.with_name(f"{whole.name}.likewise")
     if not (path / DATABASE).exists():
         return Session.create(path, read_several(folder, bars))
-    session = Session.open(path)  # before the scan: one that is busy is refused at once
+    session = _open_again(folder, path)  # before the scan: one that is busy is refused at once
     try:
         changes = session.sync(read_several(folder, bars, session.images.known_files))
     except BaseException:
@@ -93,46 +119,68 @@ def _open(folder: Path, place: Path | None, bars: "Bars") -> "Session":
     return session
 
 
+def _open_again(folder: Path, path: Path) -> "Session":
+    """Open a session; if its page is open already, say where."""
+    from likewise.server.door import is_open, last_door
+    from likewise.session.session import Session
+
+    try:
+        return Session.open(path)
+    except SessionBusyError as error:
+        door = last_door(path)
+        if door is None or not is_open(door):
+            raise
+        raise SessionBusyError(
+            f"{folder} is at work in another process already, and its page is {door.address} ; "
+            "go on there, or end it there with Ctrl+C first."
+        ) from error
+
+
 def _set_orientation(session: "Session", by: str, k: int | None) -> None:
     """Have the orientation in the session, and first in line to be shown."""
     known = {one.name: one for one in session.orientations}
+    n_pictures = len(session.images.askable)
+    wrong = ""
     if not by and not known:
-        session.close()
-        raise InvalidParameterError(
-            'It is not said by what to sort; add --by "season", or whatever you have in mind.'
+        wrong = 'It is not said by what to sort; add --by "season", or whatever you have in mind.'
+    if k is not None and k > n_pictures:
+        wrong = (
+            f"-k {k} asks for more groups than the {n_pictures} different pictures there are; "
+            "give fewer, or leave -k out."
         )
+    if wrong:
+        session.close()
+        raise InvalidParameterError(wrong)
     if by and by not in known:
         session.add_orientation(by, k, two_groups=k == 2)
     elif by and k is not None and known[by].n_clusters != k:
         session.change_orientation(replace(known[by], n_clusters=k, two_groups=k == 2))
 
 
-def _serve(desk: "Desk", bound: "socket.socket", host: str, *, browser: bool) -> None:
+def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
     from likewise.cli.bars import Bars
     from likewise.server.app import create_app
+    from likewise.server.door import LOOPBACK, keep_door
     from likewise.server.serve import serve
 
-    token = secrets.token_urlsafe(24)
-    shown = host if host not in ("0.0.0.0", "::") else "127.0.0.1"
-    name = f"[{shown}]" if ":" in shown else shown
-    address = f"http://{name}:{bound.getsockname()[1]}/?token={token}"
-
     def ready() -> None:
-        say(address)
+        if door.host in LOOPBACK:  # elsewhere a token is good for once
+            keep_door(desk.session.path, door)
+        say(door.address)
         typer.get_text_stream("stdout").flush()
         if browser:
-            webbrowser.open(address)
+            webbrowser.open(door.address)
 
     with desk:
         for orientation in desk.session.orientations:
             desk.sorting(orientation.name)
         with Bars() as bars:
             embedded(desk, bars)
-        serve(create_app(desk, token, [host]), bound, ready)
+        serve(create_app(desk, door.token, [door.host]), bound, ready)
 
 
-def embedded(desk: "Desk", bars: "Bars") -> None:
-    """Wait until the trainer has all vectors; show how far it is.
+def embedded(desk: "Desk", bars: "Bars", by: str = "") -> None:
+    """Wait until the trainer has all vectors, and a little for its questions; show how far it is.
 
     Raises
     ------
@@ -157,7 +205,11 @@ def embedded(desk: "Desk", bars: "Bars") -> None:
         note(f"  {one['name']!r} {one['reason']}")
     if desk.state["event"] == "trouble":
         raise LikewiseError(str(desk.trouble))
+    _await_questions(desk, by)
 
 
-if TYPE_CHECKING:
-    import socket
+def _await_questions(desk: "Desk", by: str) -> None:
+    """Wait a little until the model has chosen what to ask first."""
+    line, end = desk.sorting(by).line, time.monotonic() + _FIRST_QUESTIONS
+    while not len(line) and desk.state["event"] != "trained" and time.monotonic() < end:
+        time.sleep(0.05)

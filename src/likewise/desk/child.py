@@ -55,7 +55,7 @@ def _work(path: Path, encoder: str, say: "Say", orders: "queue.SimpleQueue[str]"
             pupils: dict[int, Pupil] = {}
             while (order := _next_order(orders)) != LOOK:
                 _study(session, vectors, pupils, order, say)
-            session.images.load()  # there are other pictures now
+            session.reload()  # there are other pictures now
 
 
 def _study(
@@ -69,7 +69,9 @@ def _study(
             pupils[orientation.id] = Pupil(session, orientation, vectors, say)
         pupils[orientation.id].study(orientation)
     except LikewiseError as error:
-        say({"event": "trouble", "orientation": name, "message": str(error)})
+        if session.images.is_current() and len(session.images) == vectors.n_known:
+            say({"event": "trouble", "orientation": name, "message": str(error)})
+        # else pictures came meanwhile: we are about to be told to look, and begin anew
 
 
 def _next_order(orders: "queue.SimpleQueue[str]") -> str:

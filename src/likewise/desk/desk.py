@@ -3,7 +3,6 @@
 import contextlib
 import threading
 from importlib import import_module
-from types import TracebackType
 from typing import Self
 
 from likewise.constraints.facts import Told
@@ -65,12 +64,7 @@ class Desk(Board):
             threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from likewise.constraints.honour import violated
 from likewise.desk.album import Album
 from likewise.errors import ImageError, SessionError, UnknownNameError
 from likewise.session.assignments import Assignment, assignments
@@ -13,7 +16,7 @@ from likewise.session.gallery import Page, Section, Shown, Tile, html
 from likewise.session.session import Session
 from likewise.session.transfer import answer_lines
 
-_TILES = 60  # pictures of each group on the page
+_TILES, _MOST = 60, 1_200  # pictures on the page, of each group at least and of all at most: 10 MB
 COLUMNS = ("path", "cluster", "name", "confidence", "answered")
 
 
@@ -89,11 +92,24 @@ def _page(session: Session, album: Album, orientation: str) -> str:
     shown = []
     for (_, name), rows in sorted(by_name.items(), key=lambda item: item[0]):
         rows.sort(key=lambda row: -row.confidence)
-        tiles = [tile for row in rows[:_TILES] if (tile := _tile(album, row))]
+        share = max(_TILES, _MOST // len(by_name))
+        tiles = [tile for row in rows[:share] if (tile := _tile(album, row))]
         shown.append(Shown(name, colours.get(name, "#777777"), len(rows), tiles))
-    n_answers = session.graph(orientation).n_answers
-    about = f"Sorted by {orientation}, from {n_answers:,} answers; all of them hold."
-    return html(Page(f"By {orientation}", [Section(orientation, shown)], [about]))
+    folder = "Pictures" if session.root is None else session.root.name
+    about = _about(session, orientation, [row for rows in by_name.values() for row in rows])
+    return html(Page(f"{folder}, by {orientation}", [Section("", shown)], [about]))
+
+
+def _about(session: Session, orientation: str, rows: list[Assignment]) -> str:
+    """Say on how many answers the groups rest, and whether all of them hold."""
+    graph, labels = session.graph(orientation), np.full(len(session.images), -1, dtype=np.intp)
+    for row in rows:
+        labels[row.position] = row.cluster
+    said = {number: list(graph.answers[number].question.images) for number in graph.answers}
+    n_wrong = sum((labels[said[number]] >= 0).all() for number in violated(labels, graph))
+    hold = "all of them hold" if not n_wrong else f"{n_wrong:,} of them could not be honoured"
+    n = graph.n_answers
+    return f"From {n:,} answer{'s' * (n != 1)}; {hold}. The surest pictures come first."
 
 
 def _tile(album: Album, row: Assignment) -> Tile | None:

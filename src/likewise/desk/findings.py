@@ -11,6 +11,7 @@ from likewise.constraints.question import RESERVED
 from likewise.desk.agreement import Agreement
 from likewise.desk.conflicts import Conflict, conflicts
 from likewise.desk.gallery import Gallery, make_gallery
+from likewise.desk.splitting import without_column
 from likewise.desk.suspicion import Doubt, Suspicion
 from likewise.desk.ties import Ties
 from likewise.errors import SessionError
@@ -207,11 +208,21 @@ class Findings:
             save_results(self._session, self.name, wider, keys=keys, n_answers=n_answers)
             self.refresh(self._n_settled)
 
+    def _drop_column(self, key: str) -> None:
+        """Let a group that is no more have no place."""
+        if self._results is not None and key in self._results.keys[2:]:
+            keys, n_answers = self._results.keys, self._results.n_answers
+            left = without_column(self._results.probabilities, keys.index(key))
+            others = tuple(other for other in keys if other != key)
+            save_results(self._session, self.name, left, keys=others, n_answers=n_answers)
+            self.refresh(self._n_settled)
+
     def _make_groups(self, n: int) -> None:
         with self._session.lock:
             made = self._session.groups(self.name).all()
-            for number in range(len(made) + 1, n + 1):
-                self._session.make_group(self.name, name=f"group {number}")
+            names = [f"group {number}" for number in range(len(made) + 1, n + 1)]
+            if names:
+                self._session.make_groups(self.name, names)
             self._groups = None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
-from likewise.errors import UnknownNameError
+from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session.groups import Group
 from likewise.session.moment import Moment, places
 from likewise.session.results import Results, load_results
@@ -69,6 +69,14 @@ class Gallery:
             )
             for i in positions.tolist()
         ]
+
+    def about(self, position: int) -> Placed:
+        """Return what is known of one picture."""
+        if not 0 <= position < len(self.names):
+            raise InvalidParameterError(
+                f"Image {position} is not in this session; it has 0 to {len(self.names) - 1}."
+            )
+        return self.show(np.array([position]))[0]
 
     def of(self, key: str) -> Indexes:
         """Return the members of a group."""

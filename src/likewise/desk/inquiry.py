@@ -1,9 +1,11 @@
 """What one orientation asks: questions in line, worded as things are now, yes and no mixed."""
 
 from collections import deque
-from dataclasses import replace
+from collections.abc import Sequence
 
-from likewise.constraints.question import DIFFERENT, SAME, Answer, Question
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import DIFFERENT, MAX_GROUPS, SAME, Answer, Question
+from likewise.constraints.relation import Relation
 from likewise.desk.beginning import random_questions
 from likewise.desk.findings import Findings
 from likewise.desk.line import Check, Prefer, QuestionLine
@@ -14,6 +16,7 @@ from likewise.session.session import Session
 _RUN = 3  # equal answers in a row after which another kind is looked for
 LIKE = "like "  # begins the key of a group that has no name yet, before its picture's number
 _SPARE = 8  # questions drawn at random when the model has none
+_FOUNDERS = 3  # pictures in none of the groups that were shown, offered as groups of their own
 
 
 class Inquiry(Findings):
@@ -30,6 +33,7 @@ class Inquiry(Findings):
         self.line = QuestionLine()
         self._rng = stream(0, "random questions", name)
         self._recent: deque[str] = deque(maxlen=_RUN)
+        self._founders: deque[int] = deque(maxlen=_FOUNDERS)
         super().__init__(session, name)
 
     def _forget(self) -> None:
@@ -37,6 +41,7 @@ class Inquiry(Findings):
         self._asked: set[Subject] | None = None
         self._latest: dict[str, tuple[int, Answer]] | None = None  # of each person
         self._recent.clear()
+        self._founders.clear()
 
     def questions(self, n: int, who: str = "") -> list[Question]:
         """Return at most `n` questions for one person; empty when nothing is left to ask."""
@@ -57,23 +62,51 @@ class Inquiry(Findings):
 
         def check(question: Question) -> Question | None:
             now = still_open(question, graph, asked, bad)
-            return now and self._worded(now)
+            return now and self._with_founders(self._worded(now), graph)
 
         return check
 
     def _worded(self, question: Question) -> Question:
         """Return a choice with its groups called as they are now, wherever that is clear.
 
+        They stand in the order of the gallery, always: the key of a group is found blindly.
         Elsewhere they are called by the picture that stands for each: a name that a model made
         up for itself would be taken for that of a group.
         """
         if question.kind != "choice":
             return question
-        faces, results = list(question.images[1:]), self._results
-        labels = [] if results is None else results.labels[faces].tolist()
-        if results is None or min(labels) < 0 or len(set(labels)) < len(labels):
-            return replace(question, groups=tuple(f"{LIKE}{face}" for face in faces))
-        return replace(question, groups=tuple(results.keys[label] for label in labels))
+        image, *faces = question.images
+        old = [face for face in faces if face not in self._founders]
+        keys = self._keys(faces) or self._keys(old) or dict.fromkeys(faces, "")
+        shown = {face: keys.get(face) or f"{LIKE}{face}" for face in dict.fromkeys([*keys, *faces])}
+        return Question.choice(image, tuple(shown), tuple(shown.values()))
+
+    def _keys(self, faces: Sequence[int]) -> dict[int, str]:
+        """Return what the groups of faces are called, in their order; nothing if it is unclear."""
+        if self._results is None or not faces:
+            return {}
+        labels = self._results.labels[list(faces)].tolist()
+        if min(labels) < 0 or len(set(labels)) < len(labels):
+            return {}
+        order = sorted(range(len(faces)), key=labels.__getitem__)
+        return {faces[place]: self._results.keys[labels[place]] for place in order}
+
+    def _with_founders(self, question: Question, graph: ConstraintGraph) -> Question:
+        """Return a choice that offers groups too which were found since it was thought of.
+
+        Whoever said "none of these" begins a group: without it, all that belong there would be
+        "none of these" again, until the model has learned of it.
+        """
+        if question.kind != "choice":
+            return question
+        image, *shown = question.images
+        faces = dict(zip(shown, question.groups, strict=True))
+        for founder in self._founders:
+            is_open = image != founder and graph.relation(image, founder) is Relation.UNKNOWN
+            is_other = all(graph.relation(f, founder) is Relation.DIFFERENT for f in faces)
+            if is_open and is_other and len(faces) < MAX_GROUPS:
+                faces[founder] = f"{LIKE}{founder}"
+        return Question.choice(image, tuple(faces), tuple(faces.values()))
 
     def _prefer(self) -> Prefer | None:
         """Return what would be a change after several equal answers, None if there is no need."""

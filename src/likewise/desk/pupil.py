@@ -35,15 +35,16 @@ _SPOKEN_OF, _PUT_THERE = 50, 2_000  # how much an image counts when groups are m
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of a session and the position of each row in it."""
+    """The vectors of a session, the position of each row in it, and how many positions it had."""
 
     embeddings: Embeddings
     positions: Indexes
+    n_known: int
 
     @classmethod
     def of(cls, session: Session, encoder: str, say: Say) -> "Vectors":
         """Return the vectors of every picture that is there; what has none yet is embedded."""
-        positions = session.images.askable
+        positions, n_known = session.images.askable, len(session.images)
         store = EmbeddingStore(session.path / EMBEDDINGS)
 
         def tell(done: int, total: int) -> None:
@@ -54,7 +55,7 @@ class Vectors:
         for one in found.skipped:
             say({"event": "skipped", "name": one.name, "reason": one.reason})
         kept = positions if found.kept is None else positions[found.kept]
-        return cls(found, kept)
+        return cls(found, kept, n_known)
 
 
 class Pupil:
@@ -74,7 +75,7 @@ class Pupil:
         self, session: Session, orientation: Orientation, vectors: Vectors, say: Say
     ) -> None:
         self._session, self._vectors, self._say = session, vectors, say
-        self._row = np.full(len(session.images), -1, dtype=np.intp)
+        self._row = np.full(vectors.n_known, -1, dtype=np.intp)
         self._row[vectors.positions] = np.arange(len(vectors.positions))
         self._begin(orientation)
 
@@ -156,7 +157,7 @@ class Pupil:
         n_answers = len(self._told)
         results = save_results(session, name, found, keys=keys, n_answers=n_answers)
         rows = model._embeddings  # `transform` would compute them once more
-        save_map(session, name, self._vectors.positions, flatten(rows))
+        save_map(session, name, self._vectors.positions, flatten(rows, model.labels_))
         self._say(
             {
                 "event": "trained",

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from likewise.constraints.facts import Told
-from likewise.constraints.question import DIFFERENT, SAME, Answer, Question
+from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME, Answer, Question
 from likewise.desk.conflicts import Conflict
 from likewise.desk.findings import kind_of
 from likewise.desk.gallery import Gallery
 from likewise.desk.inquiry import Inquiry
 from likewise.desk.moving import moves, splits
 from likewise.desk.openness import subject
+from likewise.desk.splitting import SplitOff
 from likewise.desk.together import Together
 from likewise.errors import InvalidParameterError
 from likewise.session.answers import Entry
@@ -46,6 +47,7 @@ class Sorting(Inquiry):
 
     def __init__(self, session: Session, name: str) -> None:
         self._together = Together(self._take_in)
+        self._split_off = SplitOff(session.model_folder(name))
         super().__init__(session, name)
 
     def answer(
@@ -112,8 +114,10 @@ class Sorting(Inquiry):
         gallery = self.gallery()
         _check_split(images, gallery)
         with self._session.lock:
+            was_two = self.orientation.two_groups
             self._one_group_more(len(gallery.groups))
             key = self._free_key(name)
+            self._split_off.note(key, was_two=was_two)
             said = splits(images, key, gallery, self._session.graph(self.name))
             told = self._tell(said, who)
             self._forget()
@@ -151,6 +155,7 @@ class Sorting(Inquiry):
         with self._session.lock:
             entry = self._session.undo(self.name, who)
             self._forget()
+            self._unsplit()
             return entry
 
     def take_back(self, number: int, who: str = "") -> Entry:
@@ -158,12 +163,30 @@ class Sorting(Inquiry):
         with self._session.lock:
             entry = self._session.take_back(number, who)
             self._forget()
+            self._unsplit()
             return entry
+
+    def _unsplit(self) -> None:
+        """Undo the splits of which nothing is left: as many groups as before are wanted then.
+
+        Groups have their places in the order they were made, so the newest goes first.
+        """
+        said = {entry.answer for entry in self._session.answers(self.name)}
+        made = [group.key for group in self._session.groups(self.name).all()]
+        while self._split_off.made and [*self._split_off.made][-1] == made[-1] not in said:
+            (key, was_two), known = self._split_off.undo(), self.orientation
+            made.pop()
+            if known.n_clusters is not None and known.n_clusters > len(made):
+                fewer = replace(known, n_clusters=len(made), two_groups=was_two)
+                self._session.change_orientation(fewer)
+            self._drop_column(key)
 
     def _taken_in(self, answer: Answer, told: Told) -> None:
         """Bring what was looked up before to where it is now."""
         question = answer.question
         self.line.done(question)
+        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.taken:
+            self._founders.append(question.images[0])
         if self._asked is not None:
             self._asked.add(subject(question))
         if self._tally is not None:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from likewise.desk.comparing import Comparison, compare
 from likewise.desk.desk import Desk
-from likewise.server.replies import CellOut, CompareOut, GroupName
+from likewise.server.found import CellOut, CompareOut, GroupName
 from likewise.server.shapes import Words
 from likewise.session.groups import Group
 

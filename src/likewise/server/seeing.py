@@ -12,7 +12,8 @@ from likewise.constraints.relation import Indexes
 from likewise.desk.desk import Desk
 from likewise.desk.flat import SCALE, load_map
 from likewise.desk.gallery import Gallery
-from likewise.server.replies import GroupOut, GroupsOut, MapOut, PictureOut
+from likewise.desk.sorting import Sorting
+from likewise.server.found import GroupOut, GroupsOut, MapOut, PictureOut
 from likewise.server.shapes import GroupIn, Words
 
 Limit = Annotated[int, Query(ge=0, le=500)]
@@ -27,35 +28,10 @@ def seeing(desk: Desk) -> APIRouter:
     @router.get("/groups")
     def groups(orientation: Words = "", limit: Limit = 60) -> GroupsOut:
         """Return the groups with their surest pictures, and the unsure ones."""
-        sorting = desk.sorting(orientation)
-        if sorting.results is None:
-            return GroupsOut(
-                orientation=sorting.name,
-                version=0,
-                groups=[],
-                n_unsure=0,
-                unsure=[],
-                bad=[],
-                fresh=[],
-            )
-        gallery = sorting.gallery()
-        return GroupsOut(
-            orientation=sorting.name,
-            version=sorting.version,
-            groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
-            n_unsure=len(gallery.unsure),
-            unsure=_pictures(gallery, gallery.unsure[:limit]),
-            bad=_pictures(gallery, gallery.bad[:limit]),
-            fresh=_pictures(gallery, gallery.fresh[:limit]),
-        )
+        return _groups(desk.sorting(orientation), limit)
 
     @router.get("/groups/{key}")
-    def group(
-        key: Words,
-        orientation: Words = "",
-        offset: From = 0,
-        limit: Limit = 60,
-    ) -> GroupOut:
+    def group(key: Words, orientation: Words = "", offset: From = 0, limit: Limit = 60) -> GroupOut:
         """Return more pictures of one group."""
         return _group(desk.sorting(orientation).gallery(), key, offset, limit)
 
@@ -83,24 +59,28 @@ def seeing(desk: Desk) -> APIRouter:
     @router.get("/map", response_model=MapOut)
     def flat_map(orientation: Words = "") -> Response:
         """Return every image as a point in the plane."""
-        sorting = desk.sorting(orientation)
-        positions, places = load_map(desk.session, sorting.name)
-        if sorting.results is None:
-            positions, places, group, keys = positions[:0], places[:0], positions[:0], []
-        else:
-            gallery = sorting.gallery()
-            group, keys = gallery.group_of[positions], [one.key for one in gallery.groups]
-        columns: dict[str, npt.NDArray[Any]] = {
-            "ids": positions,
-            "x": places[:, 0],
-            "y": places[:, 1],
-            "group": group,
-        }
-        parts = [f'"{name}":[{numbers(column)}]' for name, column in columns.items()]
-        text = f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
-        return Response(text, media_type="application/json")
+        return Response(_map(desk, orientation), media_type="application/json")
 
     return router
+
+
+def _map(desk: Desk, orientation: str) -> str:
+    """Return a `MapOut` as text, column by column."""
+    sorting = desk.sorting(orientation)
+    positions, places = load_map(desk.session, sorting.name)
+    if sorting.results is None:
+        positions, places, group, keys = positions[:0], places[:0], positions[:0], []
+    else:
+        gallery = sorting.gallery()
+        group, keys = gallery.group_of[positions], [one.key for one in gallery.groups]
+    columns: dict[str, npt.NDArray[Any]] = {
+        "ids": positions,
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "group": group,
+    }
+    parts = [f'"{name}":[{numbers(column)}]' for name, column in columns.items()]
+    return f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
 
 
 def numbers(column: npt.NDArray[np.integer]) -> str:
@@ -113,6 +93,25 @@ def numbers(column: npt.NDArray[np.integer]) -> str:
     """
     parts = (column[start : start + _PART].tolist() for start in range(0, len(column), _PART))
     return ",".join(",".join(map(str, part)) for part in parts)
+
+
+def _groups(sorting: Sorting, limit: int) -> GroupsOut:
+    """Return all groups with at most `limit` pictures each; none before there are results."""
+    name = sorting.name
+    if sorting.results is None:
+        return GroupsOut(
+            orientation=name, version=0, groups=[], n_unsure=0, unsure=[], bad=[], fresh=[]
+        )
+    gallery = sorting.gallery()
+    return GroupsOut(
+        orientation=name,
+        version=sorting.version,
+        groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
+        n_unsure=len(gallery.unsure),
+        unsure=_pictures(gallery, gallery.unsure[:limit]),
+        bad=_pictures(gallery, gallery.bad[:limit]),
+        fresh=_pictures(gallery, gallery.fresh[:limit]),
+    )
 
 
 def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupOut:

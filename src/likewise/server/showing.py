@@ -1,10 +1,12 @@
 """Routes for what is always visible, the pictures, and the ways to sort them."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
 from likewise.desk.desk import CHANGES, Desk
+from likewise.server.found import PictureOut
 from likewise.server.replies import ChangesOut, OrientationOut, StatusOut, at_once
 from likewise.server.shapes import OrientationIn, Words
 from likewise.server.views import Views
@@ -31,6 +33,11 @@ def showing(desk: Desk) -> APIRouter:
     def thumbnail(number: Id) -> Response:
         """Return a small copy of a picture, without metadata."""
         return _webp(desk.album.thumbnail(number))
+
+    @router.get("/images/{number}/about")
+    def about(number: Id, orientation: Words = "") -> PictureOut:
+        """Return the name of a picture, and how sure its place is."""
+        return PictureOut(**asdict(desk.sorting(orientation).gallery().about(number)))
 
     @router.get("/orientations")
     def orientations() -> list[OrientationOut]:

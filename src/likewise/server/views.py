@@ -149,8 +149,10 @@ class Views:
 
 def _says(entry: Entry, groups: Groups) -> str:
     """Return in words what was said."""
-    if entry.kind in ("rename", "colour"):
-        return f"{entry.group} is called {entry.answer}"
+    if entry.kind == "rename":
+        return f"a group is called {entry.answer}"
+    if entry.kind == "colour":
+        return f"{groups.name(entry.group or '')} has another colour"
     if entry.kind == "merge":
         return f"{groups.name(entry.group or '')} and {groups.name(entry.groups[0])} are one"
     if entry.answer in RESERVED:

@@ -3,7 +3,6 @@
 from os import PathLike
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Self
 
 from likewise.images.collection import ImageCollection
@@ -83,12 +82,7 @@ class SessionFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -114,6 +108,12 @@ class SessionFolder:
             write_root(self._store, self.path, root)
             self._replays.clear()
             return changes
+
+    def reload(self) -> None:
+        """Read from disk which pictures there are: another process may have noted others."""
+        with self.lock:
+            self.images.load()
+            self._replays.clear()  # their graphs are about the pictures of before
 
     @property
     def orientations(self) -> tuple[Orientation, ...]:
@@ -156,8 +156,7 @@ class SessionFolder:
     def _current(self, orientation: Orientation) -> Replay:
         """Return the state of an orientation, up to date with the disk."""
         if not self._store.write and not self.images.is_current():
-            self.images.load()  # another process is the writer, and found new pictures
-            self._replays.clear()
+            self.reload()  # another process is the writer, and found new pictures
         replay = self._replays.get(orientation.id)
         if replay is None or replay.orientation != orientation:
             replay = Replay(self._store, self.images, orientation)

@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """Groups under one heading: one way the collection was sorted."""
+    """Groups under one heading, or under that of the page: one way the collection was sorted."""
 
     title: str
     groups: Sequence[Shown]
@@ -94,8 +94,9 @@ def html(page: Page) -> str:
 
 def _section(section: Section) -> str:
     groups = "\n".join(_group(group) for group in section.groups)
+    heading = f"<h2>{escape(section.title)}</h2>" if section.title else ""
     return f"""<section>
-<h2>{escape(section.title)}</h2>
+{heading}
 {_paragraph(section.note)}
 {groups}
 </section>"""
@@ -144,6 +145,8 @@ article p, section > p { color: var(--quiet); font-size: .9rem; }
 main { display: grid; gap: 2rem; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); }
 article { border-left: .4rem solid; margin: 0 0 1.25rem; padding: .1rem 0 .1rem .9rem; }
 .tiles { display: flex; flex-wrap: wrap; gap: 4px; margin: .4rem 0; }
-.tiles img { border-radius: 4px; height: 56px; width: auto; }
+.tiles img { border-radius: 4px; height: 56px; position: relative; width: auto; }
+section:only-child .tiles img { height: 96px; }
+.tiles img:hover { box-shadow: 0 2px 12px #000a; transform: scale(2.2); z-index: 1; }
 .tiles img.odd { outline: 3px solid #d55e00; outline-offset: -3px; }
 """

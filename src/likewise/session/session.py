@@ -169,12 +169,22 @@ class Session(SessionFolder):
 
     def make_group(self, orientation: str, *, name: str = "", colour: str = "") -> Group:
         """Add a group with a key of its own, which never changes."""
-        grouping.check_change(name=name or None, colour=colour or None)
+        (made,) = self.make_groups(orientation, [name], colour=colour)
+        return made
+
+    def make_groups(
+        self, orientation: str, names: Iterable[str], *, colour: str = ""
+    ) -> list[Group]:
+        """Add several groups at once: a thousand take no longer to be written than one."""
+        wanted = list(names)
+        for name in wanted:
+            grouping.check_change(name=name or None, colour=colour or None)
         with self.lock:
+            number = self.orientation(orientation).id
             with self._store.transaction() as db:
-                number = self.orientation(orientation).id
-                key = grouping.make(db, number, name=name, colour=colour)
-            return self.groups(orientation)[key]
+                keys = [grouping.make(db, number, name=name, colour=colour) for name in wanted]
+            groups = self.groups(orientation)
+            return [groups[key] for key in keys]
 
     def change_group(
         self,

@@ -42,10 +42,11 @@ export const api = {
   doubts: () => call("GET", "/api/suspects" + query({})),
   standBy: (id) => call("POST", `/api/suspects/${id}` + query({})),
   violations: () => call("GET", "/api/violations" + query({})),
-  compare: (second) => call("GET", "/api/compare?" + new URLSearchParams({ first: state.orientation, second, limit: 5 })),
+  compare: (second) => call("GET", "/api/compare?" + new URLSearchParams({ first: state.orientation, second, limit: 4 })),
   folders: (how) => call("POST", "/api/folders", meant({ how })),
   rescan: () => call("POST", "/api/rescan"),
-  groups: () => call("GET", "/api/groups" + query({})),
+  groups: (limit = 60) => call("GET", "/api/groups" + query({ limit })),
+  about: (id) => call("GET", `/api/images/${id}/about` + query({})),
   more: (key, offset) => call("GET", `/api/groups/${encodeURIComponent(key)}` + query({ offset })),
   changeGroup: (key, change) =>
     call("PATCH", `/api/groups/${encodeURIComponent(key)}`, meant({ ...change, who: state.who })),

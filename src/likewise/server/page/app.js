@@ -5,6 +5,7 @@ import { makeAsking } from "/page/asking.js";
 import { makeCompare } from "/page/compare.js";
 import { $, h, isTyping, some } from "/page/elements.js";
 import { changes, showExports } from "/page/folders.js";
+import { showFooter } from "/page/footer.js";
 import { makeGalleries } from "/page/galleries.js";
 import { help } from "/page/help.js";
 import { actionOf } from "/page/keys.js";
@@ -13,26 +14,30 @@ import { makeMap } from "/page/map.js";
 import { setOnMap } from "/page/zoom.js";
 
 const VIEWS = ["ask", "groups", "map", "answers", "compare"];
-const WORDS = { same: "same", different: "different", cannot_tell: "can't tell", bad_image: "bad", placed: "placed", none: "none", new: "new" };
 
+const RETRY = 2000; // milliseconds
 let release = null;
 let nDoubts = 0;
 let view = "ask";
 
-function complain(text) {
-  $("trouble").textContent = text;
-  $("trouble").hidden = !text;
+// What is wrong, by its cause: a request that goes well ends no trouble but its own.
+const troubles = { lost: "", request: "", release: "", standing: "" };
+function complain(text, cause = "request") {
+  troubles[cause] = text;
+  const worst = Object.values(troubles).find(Boolean) ?? "";
+  $("trouble").textContent = worst;
+  $("trouble").hidden = !worst;
 }
 function say(text) {
   $("news").textContent = text;
 }
 const changed = (conflict) => {
-  if (conflict) parts.asking.settle(conflict);
+  if (conflict) parts.asking.settle([conflict]);
   showStatus();
 };
 const parts = { asking: makeAsking({ complain, changed }) };
-parts.groups = makeGalleries({ complain, changed, say });
-parts.map = makeMap({ complain });
+parts.groups = makeGalleries({ complain, changed, say, settle: () => open("ask") });
+parts.map = makeMap({ complain, changed, say });
 parts.compare = makeCompare({ complain });
 parts.answers = makeLog({ complain, changed: () => { changed(); parts.asking.refill(); } });
 
@@ -71,29 +76,14 @@ async function lookAtStatus() {
     complain(error.message);
     return;
   }
-  if (release !== null && release !== status.release) complain("The program was upgraded; reload this page.");
+  if (release !== null && release !== status.release) complain("The program was upgraded; reload this page.", "release");
   release = status.release;
-  const counts = Object.entries(status.tally).filter(([, n]) => n);
-  $("tally").replaceChildren(h("b", {}, some(status.n_answers, "answer")), counts.length ? ": " + counts.map(([word, n]) => `${n} ${WORDS[word]}`).join(", ") : "", ` · ${some(status.n_images, "picture")}`, status.missing ? `, ${status.missing} gone` : "");
-  $("agreement").replaceChildren(...agreement(status));
-  if (status.conflicts.length) parts.asking.settle(status.conflicts[0]);
+  showFooter(status);
+  parts.asking.settle(status.conflicts);
+  if (!status.n_conflicts) parts.groups.settled();
   if (status.n_doubts !== nDoubts) parts.asking.lookAgain();
   nDoubts = status.n_doubts;
-  if (status.trouble) say(status.trouble);
-}
-
-function agreement({ agreement: found, n_answers, n_violations }) {
-  if (!found) return [n_answers ? "" : "Answer a few questions; groups follow by themselves."];
-  const said = [];
-  if (found.agreement !== null && found.n_checked >= 3) {
-    const spread = Math.round(((found.high - found.low) / 2) * 100);
-    const about = `of the last ${found.n_checked}, before it learned from them; it asks what it is unsure of, so of all pictures it has more right`;
-    said.push("it had guessed ", h("b", { title: about }, `${Math.round(found.agreement * 100)} % ± ${spread}`), " of your answers");
-  }
-  const n = Math.round(found.expected_changes);
-  said.push(said.length ? " · " : "", n > 0 ? `more answers may still move about ${some(n, "picture")}` : "more answers would change little");
-  if (n_violations) said.push(` · ${some(n_violations, "answer")} of yours overrule${n_violations === 1 ? "s" : ""} the model`);
-  return said;
+  complain(status.trouble ?? "", "standing");
 }
 
 async function showOrientations() {
@@ -106,6 +96,7 @@ async function showOrientations() {
 
 async function switchTo(name) {
   state.orientation = name;
+  nDoubts = 0;
   for (const part of Object.values(parts)) part.reset?.();
   await showOrientations();
   await showStatus();
@@ -140,17 +131,24 @@ document.addEventListener("keydown", (event) => {
   const pressed = event.key.toLowerCase();
   if (pressed === "z" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    parts.asking.undo().then(() => view !== "ask" && open(view));
-    return;
+    return void undo();
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (pressed === "?") return void help(parts.asking.redraw);
   if (inTabs(event, pressed)) return;
   const action = actionOf(pressed);
   if (VIEWS.includes(action)) return void open(action);
+  if (action === "undo") return void undo();
   const onButton = event.target.closest?.("button, a, summary, canvas") && (pressed === " " || pressed === "enter");
   if (view === "ask" && !onButton && parts.asking.key(action, pressed) !== false) event.preventDefault();
 });
+
+async function undo() {
+  const note = await parts.asking.undo();
+  if (view === "ask") return;
+  open(view);
+  say(note);
+}
 
 function inTabs(event, pressed) {
   const step = { arrowright: 1, arrowleft: VIEWS.length - 1 }[pressed];
@@ -161,43 +159,66 @@ function inTabs(event, pressed) {
   return true;
 }
 
+async function comeBack() {
+  complain("");
+  complain("", "lost");
+  await showOrientations();
+  if (view === "ask") parts.asking.refill(true);
+  else open(view);
+}
+
+async function knock() {
+  try {
+    await api.status();
+    listen();
+  } catch (error) {
+    complain(error.message);
+    setTimeout(knock, RETRY);
+  }
+}
+
+let wasLost = false;
 function listen() {
   const news = new EventSource("/api/events");
   const mine = (event) => {
     const about = JSON.parse(event.data);
     return !about.orientation || about.orientation === state.orientation ? about : null;
   };
-  let wasLost = false;
   news.onerror = () => {
     wasLost = true;
-    complain("The connection is lost; answers that were acknowledged are kept. Trying again…");
+    complain("The connection is lost; answers that were acknowledged are kept. Trying again… If the program has ended, start it again.", "lost");
+    if (news.readyState === EventSource.CLOSED) setTimeout(knock, RETRY); // refused: a browser gives up then
   };
   news.onopen = () => {
     showStatus(); // of what was said before we listened
-    if (wasLost) {
-      complain("");
-      switchTo(state.orientation).catch((error) => complain(error.message));
-    }
+    if (wasLost) comeBack().catch((error) => complain(error.message));
     wasLost = false;
   };
   news.addEventListener("answers", (event) => mine(event) && showStatus());
   news.addEventListener("training", (event) => mine(event) && say("learning…"));
   news.addEventListener("embedding", (event) => say(`reading pictures: ${JSON.parse(event.data).done} of ${JSON.parse(event.data).total}`));
   news.addEventListener("died", () => say("Training stopped and is being started again; answers are kept."));
+  news.addEventListener("trouble", showStatus);
   news.addEventListener("trained", (event) => {
     const about = mine(event);
     if (!about) return;
     say(about.n_answers ? `groups updated, ${some(about.n_moved ?? 0, "picture")} moved` : "first groups are there");
     showStatus();
-    if (view === "groups" && !parts.groups.isBusy()) parts.groups.refresh();
+    if (view === "groups") parts.groups.renew();
     if (view === "map" || view === "compare") parts[view].refresh();
   });
   news.addEventListener("pictures", (event) => {
     say(changes(JSON.parse(event.data)));
     showStatus();
-    if (view !== "ask") open(view);
+    parts.groups.refresh(); // which remembers what is new
+    if (view !== "ask" && view !== "groups") open(view);
   });
-  news.addEventListener("folder", (event) => complain(JSON.parse(event.data).message ?? ""));
+  news.addEventListener("folder", (event) => {
+    complain(JSON.parse(event.data).message ?? "", "standing");
+    showStatus(); // one that is on its way may say what was so before
+    if (view === "ask") parts.asking.redraw(); // pictures may be there again
+    else open(view);
+  });
   news.addEventListener("orientations", () => showOrientations());
 }
 

@@ -22,10 +22,14 @@ export function makeAsking({ complain, changed }) {
 
   const question = () => line[0];
 
-  async function refill() {
+  // After a lost connection what is shown stays first: who presses a key now means that one.
+  async function refill(keeps = false) {
+    const shown = question();
     try {
-      line = (await api.questions(4)).questions;
+      const { questions } = await api.questions(4);
       complain("");
+      if (busy || question() !== shown) return; // an answer brought newer ones meanwhile
+      line = keeps && shown && questions.length ? [shown, ...questions.filter((one) => !isSame(one, shown))] : questions;
     } catch (error) {
       complain(error.message);
     }
@@ -77,6 +81,7 @@ export function makeAsking({ complain, changed }) {
     } finally {
       busy = false;
     }
+    return note;
   }
 
   async function takeBack(id) {
@@ -100,7 +105,7 @@ export function makeAsking({ complain, changed }) {
   }
 
   function parts() {
-    const top = conflict && !kept.has(conflict.answer.id) ? [settle()] : doubt && !isLater ? [again()] : [];
+    const top = conflict ? [settle()] : doubt && !isLater ? [again()] : [];
     if (!question()) return [...top, finished()];
     return [...top, question().kind === "pair" ? title("Same", "?") : title("Which", "?"), body(), h("p", { class: "settled" }, note), buttons()];
   }
@@ -114,9 +119,9 @@ export function makeAsking({ complain, changed }) {
       const both = order.map((i) => ({ id: images[i], name: names[i] }));
       return h("div", { class: "pictures pair" }, both.map((one, place) => bigPicture(one, both, place)));
     }
-    const one = { id: images[0], name: names[0] };
+    const all = images.map((id, i) => ({ id, name: i ? `${shown[i - 1].name}: ${names[i]}` : names[i] })); // zoom goes on to the groups
     const groups = shown.map((group, place) => choice(group, place, names));
-    return h("div", { class: "pictures choice" }, bigPicture(one, [one], 0), h("div", { class: "choices" }, groups));
+    return h("div", { class: "pictures choice" }, bigPicture(all[0], all, 0), h("div", { class: "choices" }, groups));
   }
 
   const bigPicture = (one, all, place) =>
@@ -152,7 +157,9 @@ export function makeAsking({ complain, changed }) {
         h("button", { type: "button", class: entry.id === conflict.likely ? "first" : "", onclick: () => takeBack(entry.id) }, "Take this back"));
     const keep = () => {
       kept.add(conflict.answer.id);
+      conflict = null;
       show();
+      changed(); // there may be another one
     };
     return h("section", { class: "settle", "aria-label": "Answers that contradict each other" },
       h("h2", {}, "These answers cannot all be right"),
@@ -166,17 +173,33 @@ export function makeAsking({ complain, changed }) {
   // An answer that the rest makes doubtful, offered once more; nothing has to be done about it.
   function again() {
     const { answer: old, chain } = doubt;
-    const others = chain.filter((one) => one.id !== old.id);
+    const isNone = old.answer === "none"; // and all groups there may be were shown
+    const others = isNone ? [] : chain.filter((one) => one.id !== old.id);
     const stand = async () => {
       await api.standBy(old.id).catch((error) => complain(error.message));
       await lookAgain();
       changed();
     };
+    const button = (text, act, kind = "") => h("button", { type: "button", class: kind, onclick: act }, text);
     return h("section", { class: "settle again", "aria-label": "An answer to look at again", "data-id": old.id },
-      h("h2", {}, "Look again: you said ", h("b", {}, old.says)), h("p", {}, "The rest of your answers say otherwise. Was it a slip?"),
-      h("ul", {}, h("li", { class: "likely" }, both(old), h("b", {}, old.says)), others.slice(0, 2).map((one) => h("li", {}, both(one), h("b", {}, one.says)))),
-      h("div", { class: "row" }, h("button", { type: "button", class: "keep", onclick: stand }, "It is right"),
-        h("button", { type: "button", onclick: () => takeBack(old.id) }, "Take it back"), h("button", { type: "button", class: "quiet", onclick: () => { isLater = true; show(); } }, "Later")));
+      h("ul", {}, h("li", { class: "likely" }, isNone ? h("div", { class: "two" }, picture(old.images[0], old.names[0])) : both(old), h("b", {}, old.says)), others.slice(0, 2).map((one) => h("li", {}, both(one), h("b", {}, one.says)))),
+      h("div", {}, h("h2", {}, "Look again: you said ", h("b", {}, old.says)),
+        h("p", {}, isNone ? "You wanted no more groups than there are, and this picture is in none of them. Was it a slip, or is there one more group?" : "The rest of your answers say otherwise. Was it a slip?"),
+        h("div", { class: "row" }, isNone ? button("Make it a new group", () => newGroup(old.images[0])) : null, button("It is right", stand, "keep"),
+          button("Take it back", () => takeBack(old.id)), button("Later", () => { isLater = true; show(); }, "quiet"))));
+  }
+
+  async function newGroup(image) {
+    try {
+      const made = await api.split([image], "");
+      conflict = made.conflicts[0] ?? null;
+      note = "A new group was made; name it under Groups.";
+      doubt = null;
+      changed();
+      await refill();
+    } catch (error) {
+      complain(error.message);
+    }
   }
 
   async function lookAgain() {
@@ -193,7 +216,6 @@ export function makeAsking({ complain, changed }) {
   }
 
   function key(action, pressed) {
-    if (action === "undo") return undo();
     if (!question()) return null;
     if (action === "zoom") return view.querySelector(".picture").click();
     const words = question().kind === "pair" ? PAIR : CHOICE;
@@ -208,9 +230,10 @@ export function makeAsking({ complain, changed }) {
     undo,
     lookAgain,
     redraw: show,
-    settle: (one) => {
-      if (conflict?.answer.id === one?.answer.id) return;
-      conflict = one;
+    settle: (all) => {
+      const next = all.find((one) => !kept.has(one.answer.id)) ?? null;
+      if (conflict?.answer.id === next?.answer.id) return;
+      conflict = next;
       show();
     },
     reset: () => {

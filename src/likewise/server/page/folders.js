@@ -29,7 +29,7 @@ export function showExports(complain) {
       const found = await api.rescan();
       said.textContent = changes(found) || "The folder holds the same pictures as before.";
     } catch (error) {
-      complain(error.message);
+      complain(error.message, "standing"); // until the folder is there again
     }
   } }, "Look at the folder again");
   $("export-links").replaceChildren(...links, h("div", { class: "row" }, sort, how), h("div", { class: "row" }, again), said);

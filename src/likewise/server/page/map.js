@@ -1,14 +1,14 @@
 // The map: every picture a point on one canvas; drag to pan, wheel to zoom, click to see.
 
 import { api } from "/page/api.js";
-import { $, h, picture, small } from "/page/elements.js";
+import { $, h, picture, some } from "/page/elements.js";
 import { makePlot } from "/page/plot.js";
 import { zoom } from "/page/zoom.js";
 
 const view = $("view-map");
 const GREY = "#888888";
 
-export function makeMap({ complain }) {
+export function makeMap({ complain, changed, say }) {
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Map of all pictures; arrows move it, plus and minus zoom" });
   const legend = h("div", { class: "legend" });
   const card = h("div", { class: "card", hidden: true });
@@ -67,12 +67,35 @@ export function makeMap({ complain }) {
   function mark(id) {
     marked = id;
     card.hidden = id === null;
-    if (id !== null) {
-      const name = groups[points.group[points.ids.indexOf(id)]]?.name ?? "in no group";
-      const look = h("button", { type: "button", class: "tile", "aria-label": "Look closer", onclick: () => zoom([{ id, name: `picture ${id}` }]) }, picture(id, `picture ${id}`, small));
-      card.replaceChildren(look, h("p", {}, name));
-    }
+    if (id !== null) showCard(id);
     draw();
+  }
+
+  async function showCard(id) {
+    const group = groups[points.group[points.ids.indexOf(id)]];
+    const name = h("p", {}, group?.name ?? "in no group");
+    const look = (title) => h("button", { type: "button", class: "tile", "aria-label": "Look closer", onclick: () => zoom([{ id, name: title }]) }, picture(id, title));
+    card.replaceChildren(look("a picture"), name, ...(groups.length > 1 ? [target(id, group)] : []));
+    const about = await api.about(id).catch(() => null);
+    if (!about || marked !== id) return;
+    card.firstChild.replaceWith(look(about.name));
+    name.replaceChildren(h("b", {}, group?.name ?? "in no group"), about.answered ? " · you spoke of it" : ` · ${Math.round(about.confidence * 100)} % sure`, h("br"), h("span", { class: "quiet" }, about.name));
+  }
+
+  function target(id, group) {
+    const others = groups.filter((one) => one !== group);
+    const choose = h("select", { "aria-label": "Move this picture to" }, h("option", { value: "" }, "move to…"), others.map((one) => h("option", { value: one.key }, one.name)));
+    choose.addEventListener("change", async () => {
+      try {
+        const { conflicts } = await api.move([id], choose.value);
+        say(conflicts.length ? `It stayed: earlier answers say otherwise; settle ${some(conflicts.length, "contradiction")} under Ask` : "1 picture moved");
+        changed(conflicts[0]);
+        await refresh();
+      } catch (error) {
+        complain(error.message);
+      }
+    });
+    return choose;
   }
 
   // What lies under the pointer stays there.

@@ -1,0 +1,36 @@
+"""The gallery page as a file: what it shows, and what it says of the answers."""
+
+import pytest
+
+from likewise.constraints.question import Question
+from likewise.desk import exporting
+from likewise.desk.desk import Desk
+
+
+def page_of(desk: Desk) -> str:
+    return exporting.export(desk.session, desk.album, "colour", "html").decode()
+
+
+def test_the_gallery_has_one_heading_and_all_pictures(sorted_desk: Desk) -> None:
+    sorted_desk.answer("colour", Question.pair(0, 2), "same")
+    page = page_of(sorted_desk)
+    assert "<h1>photos, by colour</h1>" in page
+    assert "<h2>" not in page
+    assert page.count("<img") == 12
+    assert "From 1 answer; all of them hold." in page
+
+
+def test_a_large_collection_shows_a_share_of_each_group(
+    sorted_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "_TILES", 2)
+    monkeypatch.setattr(exporting, "_MOST", 8)
+    page = page_of(sorted_desk)
+    assert page.count("<img") == 8
+    assert page.count("… and 2 more.") == 2
+
+
+def test_answers_that_could_not_be_honoured_are_not_said_to_hold(sorted_desk: Desk) -> None:
+    for pair in [(0, 1), (0, 2), (1, 2)]:  # three groups, and there are two places
+        sorted_desk.answer("colour", Question.pair(*pair), "different")
+    assert "From 3 answers; 1 of them could not be honoured." in page_of(sorted_desk)
