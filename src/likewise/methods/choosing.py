@@ -30,9 +30,13 @@ def coverage(rows: Floats, n: int, seed: int) -> Indexes:
     found = MiniBatchKMeans(
         n, n_init=3, batch_size=2048, random_state=derive(seed, "coverage") % 2**31
     ).fit(rows)
-    distance = np.linalg.norm(rows - found.cluster_centers_[found.labels_], axis=1)
     members = [np.flatnonzero(found.labels_ == c) for c in range(n)]
-    middle = [m[distance[m].argmin()] for m in members if len(m)]
+    centres = found.cluster_centers_
+    middle = [
+        m[np.linalg.norm(rows[m] - centres[c], axis=1).argmin()]
+        for c, m in enumerate(members)
+        if len(m)
+    ]
     chosen = np.array(middle, dtype=np.intp)
     return chosen[_most_telling_first(rows[chosen], [len(m) for m in members if len(m)])]
 

@@ -36,11 +36,10 @@ def in_company(rows: Floats, among: Floats) -> Floats:
         Unit rows, leading directions first.
     among : array of shape (m, at most d)
     """
-    parts = [
-        _mean_of_nearest(torch.from_numpy(narrow(rows[at : at + _AT_ONCE])), among)
-        for at in range(0, max(len(rows), 1), _AT_ONCE)
-    ]
-    found: Floats = torch.cat(parts).numpy()
+    found = np.empty((len(rows), among.shape[1]), dtype=np.float32)
+    for at in range(0, len(rows), _AT_ONCE):
+        part = torch.from_numpy(narrow(rows[at : at + _AT_ONCE]))
+        found[at : at + _AT_ONCE] = _mean_of_nearest(part, among).numpy()
     return found
 
 

@@ -65,16 +65,21 @@ class FacetSpace:
 
     def __call__(self, matrix: npt.NDArray[np.floating]) -> dict[str, Floats]:
         """Return unit rows ``(n, d_f)`` of each facet, alone and in company."""
-        parts = [slice(at, at + _AT_ONCE) for at in range(0, max(len(matrix), 1), _AT_ONCE)]
-        alone = [
-            np.concatenate([self._rows(name, matrix[part, columns]) for part in parts])
-            for name, columns in self.slices.items()
-        ]
+        alone = [self._alone(name, matrix) for name in self.slices]
         company = [
             in_company(rows, self.arrays[f"{name}.witnesses"])
             for name, rows in zip(self.slices, alone, strict=True)
         ]
         return dict(zip(self.names, [*alone, *company], strict=True))
+
+    def _alone(self, name: str, matrix: npt.NDArray[np.floating]) -> Floats:
+        """Return the unit rows of a facet, made in parts, so that nothing is held twice."""
+        columns = self.slices[name]
+        width = self._rows(name, matrix[:0, columns]).shape[1]
+        rows = np.empty((len(matrix), width), dtype=np.float32)
+        for at in range(0, len(matrix), _AT_ONCE):
+            rows[at : at + _AT_ONCE] = self._rows(name, matrix[at : at + _AT_ONCE, columns])
+        return rows
 
     def _rows(self, name: str, raw: npt.NDArray[np.floating]) -> Floats:
         rows = (
@@ -121,6 +126,7 @@ def overview(rows: Floats) -> Floats:
         return rows
     mean = rows.mean(axis=0)
     axes = leading(rows[:: -(-len(rows) // 4000)] - mean, 64)
-    parts = range(0, len(rows), _AT_ONCE)
-    found: Floats = np.concatenate([(rows[at : at + _AT_ONCE] - mean) @ axes for at in parts])
+    found = np.empty((len(rows), axes.shape[1]), dtype=np.float32)
+    for at in range(0, len(rows), _AT_ONCE):
+        found[at : at + _AT_ONCE] = (rows[at : at + _AT_ONCE] - mean) @ axes
     return found

@@ -109,7 +109,9 @@ def _neighbours(graph: ConstraintGraph) -> dict[int, set[int]]:
 def _members(groups: Indexes, wanted: list[int]) -> dict[int, Indexes]:
     if not wanted:
         return {}
-    inside = np.flatnonzero(np.isin(groups, wanted))
+    is_wanted = np.zeros(len(groups), dtype=bool)
+    is_wanted[wanted] = True  # a group is called by its first image
+    inside = np.flatnonzero(is_wanted[groups])
     by_group = inside[np.argsort(groups[inside], kind="stable")]
     ids, starts = np.unique(groups[by_group], return_index=True)
     parts = np.split(by_group, starts[1:])
