@@ -72,6 +72,17 @@ def test_a_choice_shows_likely_groups_and_none_that_is_excluded() -> None:
     assert Phrasing(("label",), seeds, p, graph).question(7) == Question.label(7)
 
 
+def test_what_is_in_none_of_the_classes_is_offered_as_one_more() -> None:
+    graph = ConstraintGraph(9)
+    for i, j in ((0, 1), (3, 0), (3, 1), (4, 0), (4, 1)):
+        graph.add(i, j, Relation.DIFFERENT)
+    for i, j in ((0, 6), (1, 7), (4, 5)):
+        graph.add(i, j, Relation.SAME)
+    p = np.tile(np.array([0.6, 0.4], np.float32), (9, 1))
+    ask = Phrasing(("pair", "choice"), seeds_of(graph, 2), p, graph)
+    assert ask.question(8) == Question.choice(8, (0, 1, 4), ("group 1", "group 2", "group 3"))
+
+
 def test_an_answer_was_foretold_when_the_likeliest_clusters_give_it() -> None:
     p = np.eye(3, dtype=np.float32)[[0, 0, 1, 2]]
     assert was_foretold(Answer(Question.pair(0, 1), "same"), p) is True

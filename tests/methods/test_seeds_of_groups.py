@@ -27,6 +27,7 @@ def test_groups_known_to_differ_are_classes_in_the_order_of_the_log() -> None:
 def test_a_group_that_may_be_one_of_several_is_unsettled() -> None:
     graph = ConstraintGraph(8)
     graph.add(0, 1, DIFFERENT)
+    graph.add(1, 5, SAME)
     graph.add(3, 4, SAME)
     graph.add(3, 0, DIFFERENT)
     seeds = seeds_of(graph, 3)
@@ -62,3 +63,14 @@ def test_the_least_doubtful_image_is_shown_for_its_class() -> None:
     assert seeds.facing({}).representatives == (0, 1)
     assert seeds.facing({0: 0.9, 2: 0.4, 3: 0.1, 7: 0.0}).representatives == (3, 1)
     assert seeds.facing({0: 0.1, 2: 0.4, 1: 0.8}).representatives == (0, 1)
+
+
+def test_a_group_of_one_wrong_answer_gives_way_to_a_larger_one() -> None:
+    graph = ConstraintGraph(8)
+    for i, j in ((0, 1), (2, 0), (2, 1)):
+        graph.add(i, j, DIFFERENT)
+    for i, j in ((0, 3), (2, 4)):
+        graph.add(i, j, SAME)
+    seeds = seeds_of(graph, 2)
+    assert seeds.representatives == (0, 2)
+    assert [images.tolist() for images, _ in seeds.unsettled] == [[1]]

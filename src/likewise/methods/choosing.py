@@ -124,10 +124,24 @@ class Phrasing:
         if not likely:
             return None
         if "choice" in self.kinds and (len(likely) > 1 or "pair" not in self.kinds):
-            shown = likely[:MAX_GROUPS]
-            faces = tuple(self.seeds.representatives[c] for c in shown)
-            return Question.choice(image, faces, tuple(self.seeds.keys[c] for c in shown))
+            faces = {self.seeds.representatives[c]: self.seeds.keys[c] for c in likely}
+            faces = dict([*faces.items()][: MAX_GROUPS - 1]) | self._homeless(image)
+            return Question.choice(image, tuple(faces), tuple(faces.values()))
         return Question.pair(image, self.seeds.representatives[likely[0]])
+
+    def _homeless(self, image: int) -> dict[int, str]:
+        """Return the largest group that is said to be in none of the classes, as one more.
+
+        If one of the classes is a mistake, the missing one can grow beside it.
+        """
+        none = [
+            images
+            for images, excluded in self.seeds.unsettled
+            if len(excluded) == len(self.seeds.keys)
+            and self.graph.relation(image, int(images[0])) == 0
+        ]
+        largest = max(none, key=len, default=None)
+        return {} if largest is None else {int(largest[0]): f"group {len(self.seeds.keys) + 1}"}
 
     def _likely_groups(self, image: int) -> list[int]:
         """Return the classes that the image may still belong to, most likely first."""

@@ -54,22 +54,17 @@ class Seeds:
 def seeds_of(graph: ConstraintGraph, n_clusters: int | None) -> Seeds:
     """Return the classes: groups known to differ from each other, earliest first.
 
-    At most `n_clusters` of them. With all of them known, a group that differs
+    At most `n_clusters` of them, the largest. With all of them known, a group that differs
     from all but one belongs to that one.
     """
     groups = graph.groups()
     order = _order_of_groups(graph, groups)
     apart = _neighbours(graph)
-    chosen: list[int] = []
-    for group in order:
-        if n_clusters is not None and len(chosen) == n_clusters:
-            break
-        if all(other in apart.get(group, ()) for other in chosen):
-            chosen.append(group)
+    members = _members(groups, order)
+    chosen = _chosen(order, members, apart, n_clusters)
     place = {group: number for number, group in enumerate(chosen)}
     classes = np.full(graph.n_images, -1, dtype=np.intp)
     unsettled = []
-    members = _members(groups, order)
     for group in order:
         excluded = frozenset(place[o] for o in apart.get(group, ()) if o in place)
         left = [c for c in range(len(chosen)) if c not in excluded]
@@ -83,6 +78,25 @@ def seeds_of(graph: ConstraintGraph, n_clusters: int | None) -> Seeds:
     keys = tuple(names.get(g, f"group {number + 1}") for number, g in enumerate(chosen))
     first = tuple(int(members[group][0]) for group in chosen)
     return Seeds(classes, keys, first, unsettled)
+
+
+def _chosen(
+    order: list[int],
+    members: Mapping[int, Indexes],
+    apart: Mapping[int, set[int]],
+    n_clusters: int | None,
+) -> list[int]:
+    """Return the largest groups that all differ from each other, in the order of the log.
+
+    The largest, since one wrong answer makes a group of one image, but not of ten.
+    """
+    chosen: set[int] = set()
+    for group in sorted(order, key=lambda group: -len(members[group])):
+        if len(chosen) == n_clusters:
+            break
+        if chosen <= apart.get(group, set()):
+            chosen.add(group)
+    return [group for group in order if group in chosen]
 
 
 def _order_of_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
