@@ -132,16 +132,17 @@ class Phrasing:
     def _homeless(self, image: int) -> dict[int, str]:
         """Return the largest group that is said to be in none of the classes, as one more.
 
-        If one of the classes is a mistake, the missing one can grow beside it.
+        If one of the classes is a mistake, the missing one can grow beside it. A few such images
+        are more likely mistakes themselves: they must outnumber the smallest class.
         """
-        none = [
-            images
-            for images, excluded in self.seeds.unsettled
-            if len(excluded) == len(self.seeds.keys)
-            and self.graph.relation(image, int(images[0])) == 0
-        ]
-        largest = max(none, key=len, default=None)
-        return {} if largest is None else {int(largest[0]): f"group {len(self.seeds.keys) + 1}"}
+        n_classes = len(self.seeds.keys)
+        none = [images for images, out in self.seeds.unsettled if len(out) == n_classes]
+        sizes = np.bincount(self.seeds.classes[self.seeds.classes >= 0], minlength=n_classes)
+        if sum(map(len, none)) <= sizes.min():
+            return {}
+        is_open = (images for images in none if not self.graph.relation(image, int(images[0])))
+        largest = max(is_open, key=len, default=None)
+        return {} if largest is None else {int(largest[0]): f"group {n_classes + 1}"}
 
     def _likely_groups(self, image: int) -> list[int]:
         """Return the classes that the image may still belong to, most likely first."""
