@@ -27,6 +27,8 @@ def test_a_file_that_says_nothing_is_as_good_as_none(tmp_path: Path, text: str) 
 
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     keep_door(tmp_path / "nowhere", Door(HERE, 1, "t"))
+    assert last_door(tmp_path / "nowhere") is None
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,21 @@
 """K-means on the vectors: the plainest clustering, and a row of every table."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-import torch
 from sklearn.cluster import KMeans as _KMeans
 
 from likewise.heads.scaling import FacetScaling
-from likewise.methods.base import Floats, PersonalClusterer
+from likewise.methods.base import Floats
+from likewise.methods.nearest_centre import NearestCentre
 from likewise.methods.plan import Plan
-from likewise.methods.readout import distances, mean_margin, softened
+from likewise.methods.readout import mean_margin
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
 from likewise.seeds import derive
 
-Indexes = npt.NDArray[np.intp]
-_READ_OUT = 4096  # images looked at together
 
-
-class KMeans(PersonalClusterer):
+class KMeans(NearestCentre):
     r"""K-means on standardised vectors: unguided, nothing is asked.
 
     Parameters
@@ -68,17 +63,17 @@ class KMeans(PersonalClusterer):
     def _plan(self) -> Plan:
         return Plan(n_rounds=1, epochs_per_round=1)
 
-    def _build(self) -> None:
+    _scaling: FacetScaling
+
+    def _make_scaling(self) -> FacetScaling:
         n_columns = self._source.n_columns
         assert n_columns is not None  # `_read` of the base makes vectors of everything
-        self._scaling = FacetScaling(self._source.slices, n_columns)
-        self._centres: Floats | None = None
-        self._margin = 1.0
+        return FacetScaling(self._source.slices, n_columns)
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         if isinstance(self._source, VectorSource):
             self._scaling.fit(self._source.matrix)
-        rows = self._scaled(self._source, np.arange(len(self._source)))
+        rows = self._scaled(self._source)
         found = _KMeans(
             self._n_clusters,
             n_init=self._settings.n_init,
@@ -89,30 +84,5 @@ class KMeans(PersonalClusterer):
         progress(1, 1)
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        parts = [
-            self._look(source, np.arange(start, min(start + _READ_OUT, len(source))))
-            for start in range(0, len(source), _READ_OUT)
-        ]
-        embeddings, probabilities = zip(*parts, strict=True)
-        return np.concatenate(embeddings), np.concatenate(probabilities)
-
-    def _look(self, source: Source, indexes: Indexes) -> tuple[Floats, Floats]:
-        rows = self._scaled(source, indexes)
-        if self._centres is None:  # nothing is known before the first training
-            return rows, np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
-        return rows, softened(distances(rows, self._centres), self._margin)
-
-    def _scaled(self, source: Source, indexes: Indexes) -> Floats:
-        with torch.no_grad():
-            rows: Floats = self._scaling(source.batch(indexes)).numpy()
-        return rows
-
-    def _modules_to_save(self) -> dict[str, Any]:
-        return {"scaling": self._scaling}
-
-    def _extra_arrays(self) -> dict[str, Any]:
-        return {"centres": self._centres, "margin": np.array([self._margin])}
-
-    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
-        self._centres = arrays.get("centres")
-        self._margin = float(arrays["margin"][0])
+        rows = self._scaled(source)
+        return rows, self._near(rows)

@@ -1,18 +1,18 @@
 """COBRA: over-cluster, ask about the closest super-instances, merge what is the same."""
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Question
-from likewise.errors import PoolExhaustedError
 from likewise.methods.asking import recently_passed
 from likewise.methods.base import Floats
 from likewise.methods.rivals.constrained import squared
+from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.oracles.oracle import Oracle
@@ -23,7 +23,7 @@ _GROWTH = 1.25  # more super-instances where all relations are known and questio
 
 
 @dataclass(eq=False, repr=False)
-class Cobra(VectorParameters, RowsRival):
+class Cobra(OwnQuestions, VectorParameters, RowsRival):
     """Super-instances by k-means, merged by the answers about their middle images.
 
     Parameters
@@ -62,6 +62,10 @@ class Cobra(VectorParameters, RowsRival):
     fewer questions than pairs of super-instances.
     """
 
+    too_few: ClassVar[str] = (
+        "only {n_open} pairs of super-instances are open; everything else is known."
+    )
+
     n_clusters: int = 8
     _: KW_ONLY
     n_super: int | None = None
@@ -87,24 +91,6 @@ class Cobra(VectorParameters, RowsRival):
         return max(2 * self._asker.budget // (k + 1), 2 * k) if self._asker.budget else _DEFAULT
 
     # -- asking -------------------------------------------------------------
-
-    def ask(self, n: int = 1) -> list[Question]:
-        """Return the `n` closest pairs of clusters that are still open.
-
-        Raises
-        ------
-        PoolExhaustedError
-            If fewer are open.
-        """
-        check_is_fitted(self, "constraints_")
-        questions = self._ask_what_is_left(n)
-        if len(questions) < n:
-            self._asker.n_asked -= len(questions)
-            raise PoolExhaustedError(
-                f"{n} questions were asked for but only {len(questions)} pairs of super-instances "
-                "are open; everything else is known."
-            )
-        return questions
 
     def _ask_what_is_left(self, n: int) -> list[Question]:
         pairs = self._supers.open_pairs(self.constraints_)[:n]

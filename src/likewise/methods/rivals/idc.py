@@ -6,17 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import CANNOT_TELL, Question
-from likewise.errors import PoolExhaustedError
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.feedback import Feedback, feedback_of
+from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.rivals.value_mining import mine, worth_of
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
@@ -29,7 +28,7 @@ _SOON = 50  # answers during which an image that nobody could place is not asked
 
 
 @dataclass(eq=False, repr=False)
-class IDC(TrainingParameters, TwoViewsRival):
+class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
     r"""Interactive deep clustering: choices among groups, about hard images.
 
     Parameters
@@ -66,6 +65,7 @@ class IDC(TrainingParameters, TwoViewsRival):
     """
 
     asks: ClassVar[tuple[str, ...]] = ("choice",)
+    too_few: ClassVar[str] = "answers leave only {n_open} images to ask about; ask for fewer."
     default_plan: ClassVar[Plan] = Plan(
         warmup_epochs=30, n_rounds=5, epochs_per_round=10, batch_size=256
     )
@@ -121,24 +121,6 @@ class IDC(TrainingParameters, TwoViewsRival):
     def _assign(self) -> None:
         super()._assign()
         self._worth = worth_of(self.probabilities_, self._embeddings)
-
-    def ask(self, n: int = 1) -> list[Question]:
-        """Return choices about the `n` images most worth it.
-
-        Raises
-        ------
-        PoolExhaustedError
-            If answers have placed all others.
-        """
-        check_is_fitted(self, "constraints_")
-        questions = self._ask_what_is_left(n)
-        if len(questions) < n:
-            self._asker.n_asked -= len(questions)
-            raise PoolExhaustedError(
-                f"{n} questions were asked for but answers leave only {len(questions)} images to "
-                "ask about; ask for fewer."
-            )
-        return questions
 
     def _ask_what_is_left(self, n: int) -> list[Question]:
         seeds = seeds_of(self.constraints_, self._n_clusters)

@@ -1,25 +1,24 @@
 """Base of the rivals that learn no representation: rows stay as they are, clusters have centres."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
+from torch import nn
 
-from likewise.methods.base import Floats, PersonalClusterer
+from likewise.methods.base import Floats
+from likewise.methods.nearest_centre import NearestCentre
 from likewise.methods.plan import Plan
-from likewise.methods.readout import distances, mean_margin, softened
+from likewise.methods.readout import distances, mean_margin
 from likewise.methods.rivals.directions import make_scaling
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
 
 Indexes = npt.NDArray[np.intp]
-_READ_OUT = 4096  # images looked at together
 
 
-class RowsRival(PersonalClusterer):
+class RowsRival(NearestCentre):
     r"""Scaled rows, grouped by `_group`; a method adds only that.
 
     Notes
@@ -43,12 +42,13 @@ class RowsRival(PersonalClusterer):
         return self.default_plan if is_asking else self.default_plan.but(n_rounds=1)
 
     def _build(self) -> None:
-        self._scaling = make_scaling(self._source)
-        self._centres: Floats | None = None  # a cluster without images has NaN
+        super()._build()
         self._clusters: Indexes | None = None
-        self._margin = 1.0
         if isinstance(self._source, VectorSource):
             self._own_rows = self._scaled(self._source)
+
+    def _make_scaling(self) -> nn.Module:
+        return make_scaling(self._source)
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         # No turn of the asker: rows never change, so a strategy that compares them with those of
@@ -62,31 +62,10 @@ class RowsRival(PersonalClusterer):
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
         is_own = source is self._source
         rows = self._own_rows if is_own else self._scaled(source)
-        if self._centres is None:  # nothing is known before the first training
-            return rows, np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
-        probabilities = softened(distances(rows, self._centres), self._margin)
+        probabilities = self._near(rows)
         if is_own and self._clusters is not None:
             _put_first(probabilities, self._clusters)
         return rows, probabilities
-
-    def _scaled(self, source: Source) -> Floats:
-        parts = []
-        for start in range(0, len(source), _READ_OUT):
-            indexes = np.arange(start, min(start + _READ_OUT, len(source)))
-            with torch.no_grad():
-                parts.append(self._scaling(source.batch(indexes)).numpy())
-        rows: Floats = np.concatenate(parts)
-        return rows
-
-    def _modules_to_save(self) -> dict[str, Any]:
-        return {"scaling": self._scaling}
-
-    def _extra_arrays(self) -> dict[str, Any]:
-        return {"centres": self._centres, "margin": np.array([self._margin])}
-
-    def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
-        self._centres = arrays.get("centres")
-        self._margin = float(arrays["margin"][0])
 
 
 def means(rows: Floats, clusters: Indexes, n_clusters: int) -> Floats:
