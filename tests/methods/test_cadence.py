@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.errors import LikewiseWarning
+from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
@@ -18,6 +18,7 @@ from likewise.methods.plan import Plan
 from likewise.oracles.counting import CountingOracle
 from likewise.oracles.labels import LabelOracle
 from tests.methods.made_data import TINY, two_factors
+from tests.methods.methods_under_test import METHODS
 
 X, BOLD, FAINT = two_factors(120)
 IN_BATCHES = Plan(epochs_per_round=4, batch_size=40, cadence="batch", learning_rate=0.01)
@@ -47,6 +48,17 @@ def test_the_papers_cadences_are_two_from_epoch_one_and_one_from_epoch_ten() -> 
     for plan, expected in ((occ.PAPER, (2, 1)), (pcl.PAPER, (1, 10))):
         assert plan.cadence == "batch"
         assert (plan.questions_per_batch, plan.first_query_epoch) == expected
+
+
+@pytest.mark.parametrize("name", ["dsac", "dcc", "idc", "tod"])
+def test_a_method_that_asks_between_rounds_only_says_so(name: str) -> None:
+    """It would otherwise ask nothing, in silence."""
+    with pytest.raises(InvalidParameterError, match="between rounds only; choose Plan"):
+        METHODS[name](plan=IN_BATCHES).start(X)
+
+
+def test_a_method_that_asks_nothing_takes_either_cadence() -> None:
+    assert len(METHODS["cc"](plan=IN_BATCHES).start(X).labels_) == len(X)
 
 
 @BOTH

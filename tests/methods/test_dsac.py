@@ -218,8 +218,6 @@ def test_what_it_cannot_do_is_refused() -> None:
         make(pretrain="simcl").fit(X)
     with pytest.raises(InvalidParameterError, match="n_candidates=0 leaves no image to choose"):
         make(n_candidates=0).fit(X)
-    with pytest.raises(InvalidParameterError, match="never inside a batch; choose Plan"):
-        make(plan=QUICK.but(cadence="batch")).fit(X)
 
 
 # -- its parts ----------------------------------------------------------------

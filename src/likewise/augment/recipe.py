@@ -101,7 +101,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         "cc-imagenet": Recipe(strength=1.0, blur=0.5),  # ImageNet-10, ImageNet-Dogs
         "pcl": Recipe(size=128, normalise="imagenet"),
         "simclr-dsac": Recipe(size=96, scale=(0.2, 1.0)),  # DSAC's pre-training
-        "gentle": Recipe(scale=(0.5, 1.0)),  # ours: what is sorted by may be small, and stays inside
+        "gentle": Recipe(scale=(0.5, 1.0)),  # ours, where what counts is small
     }
 )
 

@@ -1,6 +1,7 @@
 """Base of the methods that learn from two views, and may ask inside a batch."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -12,6 +13,8 @@ from likewise.methods.stepping import Indexes, SteppingClusterer
 
 class ContrastiveClusterer(SteppingClusterer):
     """Two views of every image, one network, named loss terms; a method adds only the terms."""
+
+    asks_in_batches: ClassVar[bool] = True
 
     @abstractmethod
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:

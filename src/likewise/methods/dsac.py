@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
-from likewise.errors import InvalidParameterError
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import unit
@@ -106,6 +105,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     network_: EmbeddingNetwork = field(init=False)
     asks: ClassVar[tuple[str, ...]] = ("label",)
+    asks_in_batches: ClassVar[bool] = False
     default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
@@ -123,11 +123,6 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
         check_candidates(self._settings.n_candidates)
-        if self._plan.cadence == "batch":
-            raise InvalidParameterError(
-                "DSAC asks for labels between rounds, never inside a batch; "
-                "choose Plan(cadence='round')."
-            )
         super()._build()
         self._grouped: tuple[Floats, Grouping, Indexes] | None = None
         self._lesson: Lesson | None = None

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from likewise.engine import order
 from likewise.engine.loop import train_epoch
+from likewise.errors import InvalidParameterError
 from likewise.methods.base import Watch
 from likewise.methods.looking import NetworkClusterer
 from likewise.methods.monitor import size_entropy
@@ -24,6 +26,8 @@ Indexes = npt.NDArray[np.intp]
 class SteppingClusterer(NetworkClusterer):
     """One network, trained in steps of named loss terms; what is looked at in a step is open."""
 
+    asks_in_batches: ClassVar[bool] = False  # or else only between rounds
+
     @abstractmethod
     def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
         """Look at one batch and return the named terms of its step.
@@ -35,6 +39,14 @@ class SteppingClusterer(NetworkClusterer):
         indexes : array of shape (b,)
             The images of the whole batch, of which each process computes its share.
         """
+
+    def _build(self) -> None:
+        if self._plan.cadence == "batch" and self.asks and not self.asks_in_batches:
+            raise InvalidParameterError(
+                f"cadence='batch' means questions inside a batch, but {type(self).__name__} asks "
+                "between rounds only; choose Plan(cadence='round')."
+            )
+        super()._build()
 
     # -- epochs and steps -----------------------------------------------------
 
