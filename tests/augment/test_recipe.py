@@ -1,5 +1,6 @@
 """The papers' recipes, number by number, and what a recipe refuses."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ def test_the_papers_recipes_hold_the_papers_numbers() -> None:
         assert (recipe.flip, recipe.jitter_probability, recipe.grayscale) == (0.5, 0.8, 0.2), name
         assert (recipe.jitter, recipe.hue) == (0.8, 0.2), name
         assert recipe.ratio == (0.75, 4 / 3), name
-    strengths = {name: recipe.strength for name, recipe in RECIPES.items()}
+    strengths = {name: recipe.strength for name, recipe in RECIPES.items() if name != "gentle"}
     assert strengths == {
         "cc-small": 0.5,
         "cc-large": 1.0,
@@ -29,6 +30,10 @@ def test_the_papers_recipes_hold_the_papers_numbers() -> None:
     assert sizes == [224, 128, 96]
     assert RECIPES["cc-small"].scale == (0.08, 1.0)
     assert RECIPES["simclr-dsac"].scale == (0.2, 1.0)
+
+
+def test_our_gentle_recipe_is_that_for_small_pictures_but_keeps_half_of_each() -> None:
+    assert RECIPES["gentle"] == replace(RECIPES["cc-small"], scale=(0.5, 1.0))
 
 
 def test_a_recipe_can_be_had_for_another_size() -> None:
