@@ -14,7 +14,7 @@ from likewise.methods.kernel_tuning import LeftOut, Tuning
 
 Floats = npt.NDArray[np.float32]
 _TUNED_ON = 300  # labelled images on which weights are tuned; all of them count afterwards
-_AT_ONCE = 8_192  # images predicted together
+_AT_ONCE = 2_048  # images predicted together: their kernel with all that is known is in memory
 _WIDTH, _FIT_ROWS = 64, 2_000  # columns of rows to look at; images from which these are found
 
 
@@ -99,10 +99,11 @@ class KernelLearner:
         rows = self.facets
         if facets is not None:
             rows = {name: torch.from_numpy(array) for name, array in facets.items()}
-        known = self._weighted(self.known)
-        parts = [self._mu(self._weighted(part), known) for part in _in_parts(rows)]
-        found = torch.softmax(self.tuning.sharpness * torch.cat(parts), dim=1)
-        probabilities: Floats = found.numpy()
+        known, sharpness = self._weighted(self.known), self.tuning.sharpness
+        probabilities = np.empty((_n_rows(rows), len(self.mean)), dtype=np.float32)
+        for at, part in _in_parts(rows):
+            mu = self._mu(self._weighted(part), known)
+            probabilities[at] = torch.softmax(sharpness * mu, dim=1).numpy()
         return probabilities
 
     def believe(self, images: npt.NDArray[np.intp]) -> Floats:
@@ -116,8 +117,9 @@ class KernelLearner:
         weighted facets side by side.
         """
         given = {name: torch.from_numpy(array) for name, array in facets.items()}
-        parts = [self._weighted(part) @ self.axes for part in _in_parts(given)]
-        found: Floats = F.normalize(torch.cat(parts), dim=1, eps=1e-9).numpy()
+        found = np.empty((_n_rows(given), self.axes.shape[1]), dtype=np.float32)
+        for at, part in _in_parts(given):
+            found[at] = F.normalize(self._weighted(part) @ self.axes, dim=1, eps=1e-9).numpy()
         return found
 
     # -- inside ---------------------------------------------------------------
@@ -186,11 +188,15 @@ class KernelLearner:
         self.known = {name: torch.from_numpy(arrays[f"kernel.known.{name}"]) for name in facets}
 
 
-def _in_parts(facets: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
-    """Yield the facets of some images at a time, so that memory stays small."""
-    n = len(next(iter(facets.values())))
-    for at in range(0, max(n, 1), _AT_ONCE):
-        yield {name: rows[at : at + _AT_ONCE] for name, rows in facets.items()}
+def _n_rows(facets: Mapping[str, Tensor]) -> int:
+    return len(next(iter(facets.values())))
+
+
+def _in_parts(facets: Mapping[str, Tensor]) -> Iterator[tuple[slice, dict[str, Tensor]]]:
+    """Yield where some images are, and their facets: memory stays small."""
+    for start in range(0, _n_rows(facets), _AT_ONCE):
+        at = slice(start, start + _AT_ONCE)
+        yield at, {name: rows[at] for name, rows in facets.items()}
 
 
 def _squared(a: Tensor, b: Tensor) -> Tensor:
