@@ -53,6 +53,14 @@ def test_a_method_that_asks_nothing_stands_under_every_budget() -> None:
     assert "ACC at 0" not in line
 
 
+def test_a_method_with_fewer_seeds_than_others_is_named() -> None:
+    twice = [row("cc", 0.5, seed=0), row("cc", 0.5, seed=1)]
+    [table] = make_tables([*twice, row("occ", 0.6)], "answers")
+    assert "With 1 of 2 seeds, at some budget: occ." in table.notes
+    [table] = make_tables([*twice, row("occ", 0.6), row("occ", 0.6, seed=1)], "answers")
+    assert len(table.notes) == 1
+
+
 def test_honest_lines_are_in_every_table() -> None:
     for table in make_tables(ROWS) + make_tables(ROWS, "answers", times=False):
         cells = _cells(table)

@@ -102,6 +102,7 @@ def _notes(task: Task, lines: dict[str, list[Group]], budgets: Sequence[int]) ->
             f"{rows[0]['n_images']:,} images, {rows[0]['n_clusters']} clusters, {many}; mean ± "
             f"standard deviation; area, NMI, ARI, unasked and costs at the largest budget."
         )
+        notes += _with_fewer_seeds(lines, len(seeds))
         if any(row["test"] for row in rows):
             notes.append("ACC, NMI, ARI and area are those of images held out.")
     unlike = sorted({str(n) for of in lines.values() for n in _fewer(of, budgets)})
@@ -114,6 +115,21 @@ def _notes(task: Task, lines: dict[str, list[Group]], budgets: Sequence[int]) ->
         if group.errors
     ]
     return [*notes, *(f"Failed: {one}" for one in failed)]
+
+
+def _with_fewer_seeds(lines: dict[str, list[Group]], n_seeds: int) -> list[str]:
+    """Return which lines hold figures of fewer seeds than others, by how many."""
+    at_least = {
+        name: min(len({row["seed"] for row in group.rows}) for group in of if group.rows)
+        for name, of in lines.items()
+        if any(group.rows for group in of)
+    }
+    notes = []
+    for n in range(1, n_seeds):
+        names = [name for name, found in at_least.items() if found == n]
+        if names:
+            notes.append(f"With {n} of {n_seeds} seeds, at some budget: {', '.join(names)}.")
+    return notes
 
 
 def _fewer(of: Sequence[Group], budgets: Sequence[int]) -> list[str]:
