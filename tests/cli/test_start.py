@@ -81,7 +81,7 @@ def test_a_port_in_use_is_said_before_the_long_work(run: Run, photos: Path) -> N
 def test_a_folder_that_is_not_there_is_said_so(run: Run, tmp_path: Path) -> None:
     result = run("start", tmp_path / "nowhere", "--by", "colour", "--no-browser")
     assert result.exit_code == 1
-    assert "does not exist; check its name" in result.stderr
+    assert f"The folder '{tmp_path / 'nowhere'}' does not exist; check its name." in result.stderr
 
 
 def test_it_must_be_said_by_what_to_sort(run: Run, photos: Path) -> None:
@@ -128,6 +128,7 @@ def test_the_terminal_asks_keeps_and_takes_back(run: Run, photos: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "Same colour?" in ended.stdout
     assert "There is nothing to take back." in ended.stdout
+    assert ended.stdout.count("Taken back: can't tell.") == 2
     assert "1 answer in all; they are kept." in ended.stdout
     with Session.open(path) as session:
         (entry,) = session.answers("colour")

@@ -14,8 +14,8 @@ from likewise.desk.comparing import compare
 from likewise.desk.desk import Desk
 from likewise.desk.openness import also_settled
 from likewise.desk.slips import likely_slip
-from likewise.desk.suspicion import from_suspects
-from likewise.errors import CollectionError, InvalidParameterError
+from likewise.desk.suspicion import from_suspects, read_stood_by
+from likewise.errors import CollectionError, InvalidParameterError, SessionError
 from likewise.session import Session, save_results
 from tests.desk.folder import make_session, paint_folder, sort_by_halves
 
@@ -113,9 +113,9 @@ class TestDoubts:
         return [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=chain)]
 
     def test_a_method_speaks_of_its_own_numbers_and_the_page_of_the_logs(self) -> None:
-        sent = from_suspects(self.suspects(), {7: 1, 8: 2})
-        assert sent == [{"answer": 1, "surprise": 0.93, "chain": [1, 2]}]
-        assert from_suspects(self.suspects(), {8: 2}) == []
+        sent = from_suspects(self.suspects(), {7: 1, 8: 2}, [40, 41, 42])
+        assert sent == [{"answer": 1, "image": 40, "surprise": 0.93, "chain": [1, 2]}]
+        assert from_suspects(self.suspects(), {8: 2}, [40, 41, 42]) == []
 
     def test_they_are_offered_until_taken_back_or_stood_by_also_after_a_restart(
         self, sorted_desk: Desk
@@ -126,21 +126,57 @@ class TestDoubts:
             "event": "trained",
             "orientation": "colour",
             "suspects": [
-                {"answer": number, "surprise": 0.9, "chain": [number, 2]} for number in (1, 3)
+                {"answer": number, "image": 0, "surprise": 0.9, "chain": [number, 2]}
+                for number in (1, 3)
             ],
         }
         sorted_desk._hear(message)
         sorting = sorted_desk.sorting("colour")
         assert [doubt.entry.id for doubt in sorting.doubts()] == [1, 3]
         assert [entry.id for entry in sorting.doubts()[0].chain] == [1, 2]
-        sorting.suspicion.stand_by(1)
+        sorted_desk.stand_by("colour", 1)
         sorted_desk.take_back("colour", 3)
         assert sorting.doubts() == []
         path = sorted_desk.session.path
         sorted_desk.close()
         with Desk(Session.open(path), trains=False) as desk:
-            desk._hear({**message, "suspects": [{"answer": 1, "surprise": 0.9, "chain": []}]})
+            one = {"answer": 1, "image": 0, "surprise": 0.9, "chain": []}
+            desk._hear({**message, "suspects": [one]})
             assert desk.sorting("colour").doubts() == []
+
+    def test_standing_by_an_answer_confirms_the_image_it_was_doubted_for(
+        self, sorted_desk: Desk
+    ) -> None:
+        asked = Question.choice(4, (0, 1), ("g1", "g2"))
+        for question, word in [(Question.pair(0, 2), "same"), (asked, "g1")] * 2:
+            sorted_desk.answer("colour", question, word)
+        kept = sorted_desk.session.model_folder("colour")
+        heard = {"event": "trained", "orientation": "colour"}
+        one = {"answer": 1, "image": 2, "surprise": 0.9, "chain": [1]}
+        sorted_desk._hear({**heard, "suspects": [one]})
+        sorted_desk._hear({**heard, "suspects": []})  # a page may still show what was said before
+        for number in (1, 2, 3):
+            sorted_desk.stand_by("colour", number)
+        assert read_stood_by(kept) == {1: (2,), 2: (4,), 3: (0, 2)}
+        (kept / "stood-by.json").write_text("[1]")  # of nobody we know
+        assert read_stood_by(kept) == {}
+
+    def test_nobody_stands_by_what_does_not_stand(self, sorted_desk: Desk) -> None:
+        number = sorted_desk.answer("colour", Question.pair(0, 2), "same").told.id
+        sorted_desk.take_back("colour", number)
+        for gone in (number, 99):
+            with pytest.raises(InvalidParameterError, match=f"Answer {gone} by 'colour' does not"):
+                sorted_desk.stand_by("colour", gone)
+        assert read_stood_by(sorted_desk.session.model_folder("colour")) == {}
+
+    def test_what_cannot_be_written_is_said_and_offered_on(self, sorted_desk: Desk) -> None:
+        number = sorted_desk.answer("colour", Question.pair(0, 2), "same").told.id
+        one = {"answer": number, "image": 0, "surprise": 0.9, "chain": []}
+        sorted_desk._hear({"event": "trained", "orientation": "colour", "suspects": [one]})
+        (sorted_desk.session.model_folder("colour") / "stood-by.json").mkdir()  # in its way
+        with pytest.raises(SessionError, match=r"stood-by\.json cannot be used"):
+            sorted_desk.stand_by("colour", number)
+        assert [doubt.entry.id for doubt in sorted_desk.sorting("colour").doubts()] == [number]
 
 
 def test_the_likely_slip_is_the_answer_the_model_believes_least(sorted_desk: Desk) -> None:

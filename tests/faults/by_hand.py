@@ -1,4 +1,4 @@
-"""`python -m tests.faults.by_hand [WORD ...]`: plant the faults of `by_hand.toml` with a word.
+"""`python -m tests.faults.by_hand [WORD ...]`: plant the faults of `by_hand*.toml` with a word.
 
 For tests that no planted fault reaches: those of the page, of style sheets, of text.
 """
@@ -31,7 +31,7 @@ def planted(copy: Copy, entries: Sequence[dict[str, Any]]) -> Iterator[tuple[str
         fault = Fault(path, range(1), True, *words, start, start + len(before))
         tests = [Case(name, SECONDS, frozenset()) for name in entry["tests"]]
         outcome = copy.run([fault], tests)
-        failed = {name.split("[")[0] for name in outcome.failed}
+        failed = {name.split("[")[0] for name in outcome.failed} | set(outcome.failed)
         said = f"{fault}\n      {outcome.reason}"
         yield said, ", ".join(sorted(set(entry["tests"]) - failed))
 
@@ -43,7 +43,8 @@ def main() -> None:
     words.add_argument("--skip", type=int, default=0, help="go on after so many of them")
     words.add_argument("--sure", action="store_true", help="the tests pass without faults")
     given = words.parse_args()
-    entries = tomllib.loads((HERE / "by_hand.toml").read_text())["fault"]
+    files = sorted(HERE.glob("by_hand*.toml"))
+    entries = [entry for file in files for entry in tomllib.loads(file.read_text())["fault"]]
     chosen = [e for e in entries if any(word in str(e) for word in given.words)][given.skip :]
     tests = sorted({name for entry in chosen for name in entry["tests"]})
     with tempfile.TemporaryDirectory() as folder:

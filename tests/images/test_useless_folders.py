@@ -10,7 +10,7 @@ from tests.images.conftest import Save
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CollectionError, match=r"'.*nowhere' does not exist; check its name"):
+    with pytest.raises(CollectionError, match=r"'.*nowhere' does not exist; check its name\.$"):
         read_folder(tmp_path / "nowhere")
 
 

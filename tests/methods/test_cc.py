@@ -137,7 +137,8 @@ def test_a_temperature_must_be_positive(blobs: Blobs, name: str) -> None:
 def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
     plan = Plan(epochs_per_round=2, batch_size=64, log_to=str(tmp_path))
     make(plan=plan).fit(blobs[0])
-    assert list(tmp_path.rglob("events.out.tfevents*"))
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("events.out.tfevents*"))
+    assert written.count(b"size_entropy") == 2
 
 
 def parts(blobs: Blobs, n: int = 60) -> Iterator[npt.NDArray[Any]]:

@@ -93,14 +93,17 @@ def test_nothing_is_asked_twice_and_nothing_that_follows(two_ways: Made) -> None
     assert len(set(model.constraints_.answers.values())) == 50
 
 
-def test_what_cannot_be_told_is_not_asked_again_soon(two_ways: Made) -> None:
-    model = Likewise(n_clusters=3, random_state=0).start(two_ways[0])
+def test_what_cannot_be_told_is_not_asked_again_soon() -> None:
+    """Of so few images that they would have to be asked about again."""
+    model = Likewise(n_clusters=2, random_state=0).start(stream(0, "six").normal(size=(6, 4)))
     asked = []
-    for _ in range(8):
+    for _ in range(5):
         (question,) = model.ask(1)
-        asked.append(question)
+        asked.append(question.images[0])
         model.tell([question], ["cannot_tell"])
-    assert len(set(asked)) == 8
+    assert len(set(asked)) == 5
+    with pytest.raises(PoolExhaustedError, match="nothing left to ask"):
+        model.ask(1)
 
 
 def test_several_questions_at_once_are_about_different_images(two_ways: Made) -> None:
@@ -180,11 +183,13 @@ def test_the_first_question_compares_two_pictures(two_ways: Made) -> None:
 def test_random_questions_are_asked_for_comparison(two_ways: Made) -> None:
     X, _, quiet = two_ways
     asked = []
-    for seed in (0, 1):
-        model = Likewise(n_clusters=3, strategy="random", random_state=seed)
+    ways: list[tuple[Any, int]] = [("random", 0), ("random", 1), (None, 0)]
+    for strategy, seed in ways:
+        model = Likewise(n_clusters=3, strategy=strategy, random_state=seed)
         model.fit(X, oracle=LabelOracle(quiet), n_questions=12)
         asked.append([a.question.images[0] for a in model.constraints_.answers.values()])
     assert len(set(asked[0])) == 12
     assert len(set(asked[0]) & set(asked[1])) < 6
+    assert len(set(asked[0]) & set(asked[2])) < 6
     with pytest.raises(UnknownNameError, match="strategy of likewise"):
         Likewise(strategy="csd").start(X)  # type: ignore[arg-type]  # that is the point

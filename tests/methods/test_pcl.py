@@ -73,7 +73,8 @@ def test_a_batch_of_one_kind_of_answer_only_gives_a_finite_loss(sign: int) -> No
     known = nothing_known()
     known.relations[:] = sign
     known.relations.fill_diagonal_(0)
-    for given in ({}, {"norm": "global", "weights": "authors", "assignment_similarity": "dot"}):
+    authors = {"norm": "global", "weights": "authors", "assignment_similarity": "dot"}
+    for given in ({}, {"norm": "anchor"}, authors):
         terms = make(**given).start(X)._loss_terms(a, b, known)
         assert all(torch.isfinite(term) for term in terms.values())
 

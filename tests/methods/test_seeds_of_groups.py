@@ -52,6 +52,7 @@ def test_labels_give_their_names_and_what_cannot_be_told_gives_nothing() -> None
     seeds = seeds_of(graph, None)
     assert seeds.keys == ("winter", "summer")
     assert seeds.classes.tolist() == [0, -1, -1, 1, -1, -1]
+    assert seeds.unsettled == []
 
 
 def test_the_least_doubtful_image_is_shown_for_its_class() -> None:

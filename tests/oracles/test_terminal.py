@@ -98,8 +98,8 @@ def test_a_key_without_meaning_is_explained_and_asked_again() -> None:
     terminal = Terminal("y", "", "3", "s")
     assert terminal.said(PAIR) == ["same"]
     assert terminal.shown[1:] == [
-        f"{key!r} does not answer a pair question; choose one of: same, different, cannot_tell, "
-        "bad_image."
+        f"{key!r} is no answer here: s same · d different · space can't tell · x bad image · "
+        "u undo · q stop."
         for key in ("y", "", "3")
     ]
 
@@ -107,7 +107,17 @@ def test_a_key_without_meaning_is_explained_and_asked_again() -> None:
 def test_a_reserved_word_is_no_label() -> None:
     terminal = Terminal("none", "spring")
     assert terminal.said(LABEL) == ["spring"]
-    assert "'none' cannot name a group" in terminal.shown[1]
+    assert terminal.shown[1].startswith("'none' cannot name a group; type its name · space")
+
+
+def test_groups_are_shown_by_name_and_answered_by_key() -> None:
+    terminal = Terminal("2")
+    named = {"summer": "warm", "winter": "cold"}
+    oracle = TerminalOracle(
+        "season", called=named.__getitem__, read=terminal.read, write=terminal.shown.append
+    )
+    assert oracle.answer([CHOICE])[0].answer == "winter"
+    assert terminal.shown[1:] == ["  1  warm, like 0", "  2  cold, like 1"]
 
 
 def test_undo_goes_back_to_the_question_before() -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
+from likewise.desk.suspicion import read_stood_by
 from likewise.session import Session, save_results
 from tests.desk.folder import paint_folder
 from tests.page.conftest import Open, served
@@ -59,7 +60,7 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
     numbers = [
         desk.answer("colour", Question.pair(0, other), "same").told.id for other in (1, 2, 4)
     ]
-    suspects = [{"answer": n, "surprise": 0.9, "chain": [n]} for n in numbers[:2]]
+    suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in numbers[:2]]
     page = open_page(address)
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects})
     again = page.locator(".again")
@@ -69,6 +70,7 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
     again.get_by_role("button", name="It is right").click()
     expect(again).to_have_count(0)
     assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
+    assert read_stood_by(desk.session.model_folder("colour")) == {numbers[1]: (0,)}
 
 
 def test_the_likely_slip_is_marked_in_a_contradiction(

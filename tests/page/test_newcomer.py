@@ -140,7 +140,7 @@ def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, d
     asked = Question.choice(2, (0, 1), ("g1", "g2"))
     number = desk.answer("colour", asked, "none").told.id
     page = open_page(address)
-    suspects = [{"answer": number, "surprise": 0.99, "chain": [number]}]
+    suspects = [{"answer": number, "image": 2, "surprise": 0.99, "chain": [number]}]
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1, "suspects": suspects})
     again = page.locator(".again")
     expect(again).to_contain_text("is there one more group?")

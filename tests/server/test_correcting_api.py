@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
+from likewise.desk.suspicion import read_stood_by
 from tests.desk.folder import paint_folder
 from tests.server.test_api import give
 
@@ -34,7 +35,7 @@ def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
     client: TestClient, desk: Desk
 ) -> None:
     number = give(client, 0, 2, "same")["id"]
-    suspects = [{"answer": number, "surprise": 0.8, "chain": [number]}]
+    suspects = [{"answer": number, "image": 0, "surprise": 0.8, "chain": [number]}]
     desk._hear({"event": "trained", "orientation": "colour", "suspects": suspects})
     (doubt,) = client.get("/api/suspects").json()
     assert (doubt["answer"]["id"], doubt["surprise"]) == (number, 0.8)
@@ -42,6 +43,12 @@ def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
     assert client.post(f"/api/suspects/{number}").status_code == 204
     assert client.get("/api/suspects").json() == []
     assert len(client.get("/api/answers").json()["answers"]) == 1  # it stands
+    assert read_stood_by(desk.session.model_folder("colour")) == {number: (0,)}  # for the trainer
+
+
+def test_standing_by_what_nobody_said_is_refused(client: TestClient) -> None:
+    reply = client.post("/api/suspects/7")
+    assert (reply.status_code, "Answer 7 by 'colour' does not stand" in reply.text) == (400, True)
 
 
 def test_a_contradiction_names_the_likely_slip(client: TestClient) -> None:

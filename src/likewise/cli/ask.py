@@ -70,12 +70,22 @@ def ask(
             embedded(desk, bars, sorting.name)
         root = opened.root or Path()
         names = opened.images.names
-        oracle = TerminalOracle(sorting.name, lambda i: str(root / names[i]), read=_read, who=who)
+        oracle = TerminalOracle(
+            sorting.name,
+            lambda i: str(root / names[i]),
+            called=lambda key: _called(key, sorting),
+            read=_read,
+            who=who,
+        )
         show = PictureShow(desk.album.thumbnail, pictures)
         try:
             _converse(desk, sorting, oracle, n, show)
         finally:
             show.close()
+
+
+def _called(key: str, sorting: "Sorting") -> str:
+    return sorting.groups.name(key) if key in sorting.groups else "a group"
 
 
 def _read(prompt: str) -> str:
@@ -107,25 +117,33 @@ def _converse(
         except AnswersEndedError:
             break
         question = questions[0]
-        _tell(question, desk.answer(sorting.name, question, answer.answer, who, answer.seconds))
+        reply = desk.answer(sorting.name, question, answer.answer, who, answer.seconds)
+        _tell(question, reply, sorting)
         given += 1
     say(f"{some_words(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
 
 
 def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
+    from likewise.desk.wording import says
+
     entry = desk.undo(sorting.name, who)
-    say("There is nothing to take back." if entry is None else f"Taken back: {entry.answer}.")
-    return 0 if entry is None else 1
+    if entry is None:
+        say("There is nothing to take back.")
+        return 0
+    say(f"Taken back: {says(entry, sorting.groups)}.")
+    return 1
 
 
-def _tell(question: "Question", reply: "Reply") -> None:
+def _tell(question: "Question", reply: "Reply", sorting: "Sorting") -> None:
     from likewise.desk.openness import also_settled
+    from likewise.desk.wording import says
 
     n_also = also_settled(question, reply.told)
     if n_also:
         say(f"  this also settled {some_words(n_also, 'pair')}")
     if reply.conflict is not None:
-        said = ", ".join(f"{entry.answer} (answer {entry.id})" for entry in reply.conflict.against)
+        against = reply.conflict.against
+        said = ", ".join(f"{says(one, sorting.groups)} (answer {one.id})" for one in against)
         note(
             f"  That contradicts earlier answers: {said}. It is set aside; say u to take it back, "
             "or take back one of the others on the page."

@@ -151,6 +151,12 @@ class Desk(Board):
         self._answered(sorting, 1)
         return entry
 
+    def stand_by(self, name: str, number: int) -> None:
+        """Say that a doubtful answer is right: it is not offered again, and the model trusts it."""
+        sorting = self.sorting(name)
+        sorting.stand_by(number)
+        self._answered(sorting, 1)
+
     def _answered(self, sorting: Sorting, n: int) -> None:
         """Note that the answers changed: soon, or when the person pauses, it is time to train."""
         self.publish({"event": "answers", "orientation": sorting.name})

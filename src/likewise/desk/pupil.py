@@ -12,7 +12,7 @@ from likewise.desk.album import files_of
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.messages import Message, from_question
-from likewise.desk.suspicion import from_suspects
+from likewise.desk.suspicion import from_suspects, read_stood_by
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.registry import make_encoder
@@ -82,6 +82,7 @@ class Pupil:
     def _begin(self, orientation: Orientation) -> None:
         self._orientation = orientation
         self._told: dict[int, int] = {}  # number in the log -> number in the model's graph
+        self._confirmed: set[int] = set()  # rows whose doubtful place a person stood by
         k = orientation.n_clusters
         self._model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
         self._model.start(self._vectors.embeddings)
@@ -114,7 +115,19 @@ class Pupil:
             if answer is not None:
                 self._told[number] = self._model.constraints_.tell(answer).id
                 n_told += 1
-        return bool(gone or n_told)
+        return self._hear_what_is_right() or bool(gone or n_told)
+
+    def _hear_what_is_right(self) -> bool:
+        """Have the model trust what a person stood by; return whether that is news to it."""
+        kept = read_stood_by(self._session.model_folder(self._orientation.name))
+        aside = self._model.constraints_.set_aside  # which place nothing
+        said = {number for number, told in self._told.items() if told not in aside}
+        images = {i for number in kept.keys() & said for i in kept[number]}
+        confirmed = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}
+        is_news = confirmed != self._confirmed
+        self._confirmed = confirmed
+        self._model.confirm(confirmed)
+        return is_news
 
     def _placed(self, answer: Answer) -> Answer | None:
         """Return an answer about rows; None if one of its pictures has no vector."""
@@ -189,7 +202,7 @@ class Pupil:
     def _suspects(self) -> list[Message]:
         """Return the answers that the model finds doubtful, by their numbers in the log."""
         number_of = {number: entry for entry, number in self._told.items()}
-        return from_suspects(getattr(self._model, "suspects_", ()), number_of)
+        return from_suspects(self._model.suspects_, number_of, self._vectors.positions)
 
     def _n_settled(self) -> int:
         """Return how many images have their place by answers alone."""

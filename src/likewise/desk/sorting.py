@@ -166,6 +166,17 @@ class Sorting(Inquiry):
             self._unsplit()
             return entry
 
+    def stand_by(self, number: int) -> None:
+        """Note that a doubtful answer was meant as it is; see `Suspicion.stand_by`."""
+        with self._session.lock:
+            answer = self._session.graph(self.name).answers.get(number)
+            if answer is None:
+                raise InvalidParameterError(
+                    f"Answer {number} by {self.name!r} does not stand, so nobody can stand by it; "
+                    "it may have been taken back meanwhile. Look at the list of answers."
+                )
+            self.suspicion.stand_by(number, answer.question)
+
     def _unsplit(self) -> None:
         """Undo the splits of which nothing is left: as many groups as before are wanted then.
 

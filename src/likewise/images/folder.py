@@ -75,10 +75,7 @@ def read_folder(
 
 def _check_folder(folder: Path) -> None:
     if not folder.exists():
-        raise CollectionError(
-            f"The folder {str(folder)!r} does not exist; check its name "
-            f"(looked for {str(folder.absolute())!r})."
-        )
+        raise CollectionError(f"The folder {str(folder)!r} does not exist; check its name.")
     if not folder.is_dir():
         raise CollectionError(
             f"{str(folder)!r} is a file, not a folder; give the folder it lies in, "

@@ -10,7 +10,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import Seeds
-from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects
+from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects, worth_a_look
 from likewise.oracles.oracle import Oracle
 
 _LISTEN_FIRST = 30  # answers before any of them is doubted
@@ -48,10 +48,17 @@ class Doubts:
         return left
 
     def suspects(self, seeds: Seeds) -> tuple[Suspect, ...]:
-        """Return the answers worth a second look, the most doubtful first."""
+        """Return the answers worth a question of `fit`, the most doubtful first."""
         if self.graph.n_answers < _LISTEN_FIRST:
             return ()
         return find_suspects(seeds, self.chances, self.graph, self.n_clusters, self.confirmed)
+
+    def to_offer(self, seeds: Seeds, slips: float) -> tuple[Suspect, ...]:
+        """Return the answers worth a look of a person, where `slips` is the share of slips."""
+        if self.graph.n_answers < _LISTEN_FIRST:
+            return ()
+        known = self.graph, self.n_clusters, self.confirmed
+        return worth_a_look(seeds, self.chances, *known, slips=slips)
 
     def look_again(self, oracle: Oracle, n: int, seeds: Callable[[], Seeds]) -> int:
         """Have at most `n` doubtful answers confirmed or corrected; return how many.

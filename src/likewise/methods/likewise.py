@@ -1,6 +1,6 @@
 """Likewise: our own method, for people: few answers, ready vectors, retrained in seconds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -206,8 +206,17 @@ class Likewise(KernelClusterer):
 
     @property
     def suspects_(self) -> tuple[Suspect, ...]:
-        """Answers that the rest contradicts, most doubtful first; they stand until taken back."""
-        return self._doubts.suspects(self._seeds)
+        """The few answers worth a second look, most doubtful first; they stand until taken back."""
+        tuning = self._learner.tuning
+        return () if tuning is None else self._doubts.to_offer(self._seeds, tuning.slips)
+
+    def confirm(self, images: Iterable[int]) -> Self:
+        """Say which images are where they belong, all of them: these are not doubted any more.
+
+        An image that was confirmed before and is not named now may be doubted again.
+        """
+        self._doubts.confirmed = set(images)
+        return self
 
     @property
     def taken_back_(self) -> list[Answer]:

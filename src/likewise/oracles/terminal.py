@@ -40,6 +40,8 @@ class TerminalOracle:
         What the images are sorted by, in the person's words: ``"season"``.
     name : callable
         Gives the name to show for an image, such as ``collection.name``.
+    called : callable
+        Gives the name to show for the key of a group.
     read : callable
         Shows a prompt and returns one line, as `input` does.
     write : callable
@@ -55,13 +57,14 @@ class TerminalOracle:
         criterion: str,
         name: Callable[[int], str] = str,
         *,
+        called: Callable[[str], str] = str,
         read: Callable[[str], str] = input,
         write: Callable[[str], object] = _write_line,
         who: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.criterion, self.name, self.who = criterion, name, who
-        self._read, self._write, self._clock = read, write, clock
+        self._called, self._read, self._write, self._clock = called, read, write, clock
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """Return one answer for each question, in order.
@@ -100,8 +103,9 @@ class TerminalOracle:
                 return said
             try:
                 return self._noted(question, said, self._clock() - shown_at)
-            except InvalidParameterError as error:
-                self._write(str(error))
+            except InvalidParameterError:
+                wrong = "cannot name a group;" if question.kind == "label" else "is no answer here:"
+                self._write(f"{said!r} {wrong} {prompt.removesuffix(' > ')}.")
 
     def _noted(self, question: Question, said: str, seconds: float) -> Answer:
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -117,7 +121,7 @@ class TerminalOracle:
         if question.kind == "label":
             return f"type its name · {_LABEL_HELP} > "
         for number, (group, like) in enumerate(zip(question.groups, names[1:], strict=True), 1):
-            self._write(f"  {number}  {group}, like {like}")
+            self._write(f"  {number}  {self._called(group)}, like {like}")
         return f"1-{len(question.groups)} · n none of these · + a new one · {_HELP} > "
 
 

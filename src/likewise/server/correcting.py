@@ -30,10 +30,8 @@ def correcting(desk: Desk) -> APIRouter:
 
     @router.post("/suspects/{number}", status_code=204)
     def stand_by(number: Id, orientation: Words = "") -> None:
-        """Say that an answer was meant as it is: it is not offered again."""
-        sorting = desk.sorting(orientation)
-        sorting.suspicion.stand_by(number)
-        desk.publish({"event": "answers", "orientation": sorting.name})
+        """Say that an answer was meant as it is: it is not offered again, and is trusted."""
+        desk.stand_by(orientation, number)
 
     @router.get("/violations")
     def violations(orientation: Words = "") -> list[EntryOut]:

@@ -5,13 +5,13 @@ from typing import Any
 
 from likewise import __version__
 from likewise.constraints.facts import Told
-from likewise.constraints.question import RESERVED, Question
+from likewise.constraints.question import Question
 from likewise.desk.conflicts import Conflict, compared
 from likewise.desk.desk import Desk
-from likewise.desk.inquiry import LIKE
 from likewise.desk.slips import likely_slip
 from likewise.desk.sorting import Sorting
 from likewise.desk.suspicion import Doubt
+from likewise.desk.wording import says
 from likewise.server.replies import (
     AgreementOut,
     ConflictOut,
@@ -22,21 +22,12 @@ from likewise.server.replies import (
     StatusOut,
 )
 from likewise.session.answers import Entry
-from likewise.session.groups import Groups
 from likewise.session.results import Results
 from likewise.session.session import Session
 
 _GREY = "#777777"
 _N_ALSO = 3
 _N_CONFLICTS = 5  # shown at a time
-_SAYS = {
-    "same": "same",
-    "different": "different",
-    "cannot_tell": "can't tell",
-    "bad_image": "bad picture",
-    "none": "none of these",
-    "new": "another group",
-}
 
 
 class Views:
@@ -87,7 +78,7 @@ class Views:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
-            says=_says(entry, self._desk.sorting(name).groups),
+            says=says(entry, self._desk.sorting(name).groups),
             who=entry.who,
             at=entry.at,
             seconds=entry.seconds,
@@ -145,16 +136,3 @@ class Views:
             trainer=dict(self._desk.state),
             trouble=self._desk.folder_trouble or self._desk.trouble,
         )
-
-
-def _says(entry: Entry, groups: Groups) -> str:
-    """Return in words what was said."""
-    if entry.kind == "rename":
-        return f"a group is called {entry.answer}"
-    if entry.kind == "colour":
-        return f"{groups.name(entry.group or '')} has another colour"
-    if entry.kind == "merge":
-        return f"{groups.name(entry.group or '')} and {groups.name(entry.groups[0])} are one"
-    if entry.answer in RESERVED:
-        return _SAYS[entry.answer]
-    return "like this" if entry.answer.startswith(LIKE) else groups.name(entry.answer)

@@ -43,7 +43,8 @@ def _epoch(m: int = 400) -> Epoch:
 
 def test_the_loss_is_the_methods_own() -> None:
     batch = make_batch(6, 0)
-    known = told(batch.truth, np.array([[0, 1], [2, 5], [3, 4]]))
+    known = told(batch.truth, np.array([[0, 1], [2, 5], [3, 5]]))
+    assert known.unique().tolist() == [-1, 0, 1]
     rows = batch.views[:, :3]
     ours = constrained_contrast(rows[:6], rows[6:], known, temperature=TEMPERATURE)
     assert float(loss(rows, known)) == pytest.approx(float(ours), abs=1e-12)
@@ -109,6 +110,8 @@ positive = st.lists(st.floats(0.01, 2), min_size=3, max_size=12).map(np.array)
 def test_probabilities_sum_to_the_budget_and_are_some(losses: Any, share: float) -> None:
     p = probabilities(losses, share * len(losses))
     assert p.sum() == pytest.approx(share * len(losses), rel=0.05)
+    too_much = losses / losses.sum() * share * len(losses) > 1
+    np.testing.assert_allclose(p[too_much], 1, rtol=0.05)
     assert (p > 0).all()
     assert (p <= 1 + 1e-12).all()
 

@@ -17,7 +17,7 @@ const VIEWS = ["ask", "groups", "map", "answers", "compare"];
 
 const RETRY = 2000; // milliseconds
 let release = null;
-let nDoubts = 0;
+let seenDoubts = "";
 let view = "ask";
 
 // What is wrong, by its cause: a request that goes well ends no trouble but its own.
@@ -81,8 +81,9 @@ async function lookAtStatus() {
   showFooter(status);
   parts.asking.settle(status.conflicts);
   if (!status.n_conflicts) parts.groups.settled();
-  if (status.n_doubts !== nDoubts) parts.asking.lookAgain();
-  nDoubts = status.n_doubts;
+  const doubts = `${status.n_doubts} of ${status.version}`; // training may find others, as many
+  if (doubts !== seenDoubts) parts.asking.lookAgain();
+  seenDoubts = doubts;
   complain(status.trouble ?? "", "standing");
 }
 
@@ -96,7 +97,7 @@ async function showOrientations() {
 
 async function switchTo(name) {
   state.orientation = name;
-  nDoubts = 0;
+  seenDoubts = "";
   for (const part of Object.values(parts)) part.reset?.();
   await showOrientations();
   await showStatus();

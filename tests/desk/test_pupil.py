@@ -1,0 +1,94 @@
+"""What the training child makes of a session, without a process of its own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import make_blobs
+
+from likewise.constraints.question import Answer, Question
+from likewise.desk.messages import Message
+from likewise.desk.pupil import Pupil, Vectors
+from likewise.desk.suspicion import Suspicion, read_stood_by
+from likewise.encoders.embeddings import Embeddings
+from likewise.session import Session
+from tests.session.pictures import pictures
+
+SLIP, LOST = 5, 2  # an image that is said to be of the other group; one that has no vector
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    """Two groups, image by image in turn, and 35 answers of which one is wrong."""
+    session = Session.create(tmp_path / "two.likewise", pictures(60))
+    session.add_orientation("colour", 2)
+    session.tell(Answer(Question.pair(0, 1), "different", orientation="colour"))
+    for image in range(3, 37):
+        is_same = (image % 2 == 0) != (image == SLIP)
+        word = "same" if is_same else "different"
+        session.tell(Answer(Question.pair(0, image), word, orientation="colour"))
+    return session
+
+
+def pupil_of(session: Session, said: list[Message]) -> Pupil:
+    torch.set_num_threads(1)
+    X, _ = make_blobs([30, 30], n_features=8, shuffle=False, random_state=0)
+    rows = np.concatenate(list(zip(X[:30], X[30:], strict=True)))  # in turn
+    there = np.array([i for i in range(60) if i != LOST])
+    vectors = Vectors(Embeddings({"x": rows[there].astype(np.float32)}), there, 60)
+    return Pupil(session, session.orientation("colour"), vectors, said.append)
+
+
+def study(pupil: Pupil, session: Session, said: list[Message]) -> tuple[list[Message], bool]:
+    """Return the suspects that a round of study names, and whether it trained."""
+    said.clear()
+    pupil.study(session.orientation("colour"))
+    (end,) = (one for one in said if one["event"] == "trained")
+    return end["suspects"], any(one["event"] == "training" for one in said)
+
+
+def stand_by(session: Session, number: int, image: int) -> None:
+    suspicion = Suspicion(session.model_folder("colour"))
+    suspicion.hear([{"answer": number, "image": image}])
+    suspicion.stand_by(number, session.graph("colour").answers[number].question)
+
+
+def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
+    session: Session,
+) -> None:
+    said: list[Message] = []
+    pupil = pupil_of(session, said)
+    (suspect,), _ = study(pupil, session, said)
+    (number,) = (
+        n for n, a in session.graph("colour").answers.items() if a.question.images == (0, SLIP)
+    )
+    assert (suspect["answer"], suspect["image"]) == (number, SLIP)
+    row = SLIP - 1  # one before it has no vector
+    assert pupil._model._doubts.chances[row] > 0.2
+
+    stand_by(session, number, SLIP)
+    assert study(pupil, session, said) == ([], True)  # it trained anew, for this alone
+    assert study(pupil, session, said) == ([], False)
+    assert pupil._model._doubts.chances[row] == 0
+    again = pupil_of(session, said)
+    assert study(again, session, said) == ([], True)
+    assert again._model._doubts.chances[row] == 0
+
+
+def test_what_was_taken_back_or_set_aside_confirms_nothing(session: Session) -> None:
+    said: list[Message] = []
+    pupil = pupil_of(session, said)
+    numbers = list(session.graph("colour").answers)
+    against = session.tell(Answer(Question.pair(0, 6), "different", orientation="colour"))
+    assert not against.taken
+    stand_by(session, against.id, 6)
+    stand_by(session, numbers[0], LOST)  # which the trainer does not know
+    stand_by(session, numbers[1], 60)  # nor this one, which came later
+    stand_by(session, numbers[2], SLIP)
+    study(pupil, session, said)
+    assert pupil._model._doubts.confirmed == {SLIP - 1}
+    session.take_back(numbers[2])
+    study(pupil, session, said)
+    assert pupil._model._doubts.confirmed == set()
+    assert len(read_stood_by(session.model_folder("colour"))) == 4
