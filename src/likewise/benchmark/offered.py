@@ -1,8 +1,8 @@
-"""How good the suspects are that a person is offered: ``python -m likewise.benchmark.offered --help``.
+"""How many of the answers that a person is offered again are wrong, and how many there are.
 
 Answers come as on the page: `Likewise` asks, someone answers who is wrong now and then, training
-follows every five answers, and nothing is asked twice. Of the answers in `suspects_` at the end,
-how many are wrong, and how many wrong answers are there?
+follows every five answers, and nothing is asked twice. At the end stand the answers in `suspects_`:
+``python -m likewise.benchmark.offered cards/suit --data DIR``.
 """
 
 import argparse
