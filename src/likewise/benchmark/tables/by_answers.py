@@ -128,7 +128,7 @@ def _with_fewer_seeds(lines: dict[str, list[Group]], n_seeds: int) -> list[str]:
     for n in range(1, n_seeds):
         names = [name for name, found in at_least.items() if found == n]
         if names:
-            notes.append(f"With {n} of {n_seeds} seeds, at some budget: {', '.join(names)}.")
+            notes.append(f"With {n} of {n_seeds} seeds, at some budget: {'; '.join(names)}.")
     return notes
 
 
