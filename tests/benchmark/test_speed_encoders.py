@@ -5,6 +5,7 @@ import pytest
 
 from likewise.benchmark import speed_encoders
 from likewise.benchmark.speed_encoders import agreement, encoders_bench, measure_rates
+from likewise.images.collection import Pixels
 
 A = np.array([[1.0, 0.0], [0.0, 2.0]], np.float32)
 
@@ -28,7 +29,15 @@ def test_both_rates_and_the_agreement_are_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed_encoders, "_ROUNDS", 1)
+    n_unlike, measured = [], speed_encoders.rate_of_files
+
+    def watched(pictures: Pixels) -> float:
+        n_unlike.append(len(np.unique(pictures, axis=0)))
+        return measured(pictures)
+
+    monkeypatch.setattr(speed_encoders, "rate_of_files", watched)
     encoders_bench(n_images=2)
+    assert n_unlike == [8]  # copies would be encoded once, and counted as often as they are there
     out = capsys.readouterr().out
     assert out.count("plain float32 torch") == 2
     assert "times; at least 4: " in out

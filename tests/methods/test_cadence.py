@@ -57,6 +57,20 @@ def test_a_method_that_asks_between_rounds_only_says_so(name: str) -> None:
         METHODS[name](plan=IN_BATCHES).start(X)
 
 
+def test_a_method_of_ones_own_that_runs_out_of_questions_still_ends() -> None:
+    class Silent(PCL):
+        n_calls = 0
+
+        def ask(self, n: int = 1) -> list[Question]:
+            self.n_calls += 1
+            assert self.n_calls < 9, "asked again and again"
+            return []
+
+    silent = Silent(n_clusters=2, architecture=TINY, plan=ROUNDS, random_state=0)
+    silent.fit(X, oracle=LabelOracle(FAINT), n_questions=6)
+    assert (silent.n_calls, silent.constraints_.n_answers) == (3, 0)
+
+
 def test_a_method_that_asks_nothing_takes_either_cadence() -> None:
     assert len(METHODS["cc"](plan=IN_BATCHES).start(X).labels_) == len(X)
 

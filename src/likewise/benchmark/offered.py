@@ -2,20 +2,20 @@
 
 Answers come as on the page: `Likewise` asks, someone answers who is wrong now and then, training
 follows every five answers, and nothing is asked twice. At the end stand the answers in `suspects_`:
-``python -m likewise.benchmark.offered cards/suit --data DIR``.
+``python -m likewise.benchmark.offered --dataset cards --data DIR/cards --orientation suit``.
 """
 
-import argparse
+import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-
-import torch
+from typing import Any
 
 from likewise.benchmark.inputs import make_inputs
 from likewise.benchmark.judge import Judge
 from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
+from likewise.benchmark.words import named_run, run_parser
 from likewise.methods.likewise import Likewise
 from likewise.oracles.oracle import Oracle
 
@@ -38,34 +38,42 @@ def count(model: Likewise, truth: Oracle) -> tuple[int, int, int]:
     said = model.constraints_.answers
     right = truth.answer([answer.question for answer in said.values()])
     wrong = {n for n, meant in zip(said, right, strict=True) if said[n].answer != meant.answer}
-    offered = [suspect.answer for suspect in model.suspects_]
-    return len(offered), len(wrong.intersection(offered)), len(wrong)
+    again = [suspect.answer for suspect in model.suspects_]
+    return len(again), len(wrong.intersection(again)), len(wrong)
 
 
-def main() -> None:
-    """Print a row for each seed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="+", metavar="SET/ORIENTATION")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the sets")
-    parser.add_argument("--answers", type=int, default=100)
+def offered(run: Run) -> dict[str, Any]:
+    """Return a row: of how many answers some are offered again, and how many were slips."""
+    dataset = load(run)
+    judge = Judge(dataset, run.orientation, divide(run, dataset))
+    inputs = make_inputs(run, dataset, judge.parts)
+    model = Likewise(judge.n_values, random_state=run.seed)
+    interviewed(model, inputs.train, judge.oracle(run), run.n_questions)
+    n_offered, n_found, n_wrong = count(model, judge.oracle(replace(run, noise=0.0)))
+    return {
+        "dataset": dataset.name,
+        "orientation": judge.orientation,
+        "seed": run.seed,
+        "n_answers": run.n_questions,
+        "noise": run.noise,
+        "wrong": n_wrong,
+        "offered": n_offered,
+        "wrong_among_offered": n_found,
+    }
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print one JSON object a seed."""
+    parser = run_parser(__doc__)
+    parser.set_defaults(method="likewise")
+    parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--noise", type=float, default=0.1)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    given = parser.parse_args()
-    torch.set_num_threads(1)
-    for name, orientation in (one.split("/") for one in given.sets):
-        place = str(given.data / name)
-        clean = Run("likewise", name, place, orientation=orientation, n_questions=0)
-        dataset = load(clean)
-        judge = Judge(dataset, orientation, divide(clean, dataset))
-        inputs = make_inputs(clean, dataset, judge.parts)
-        for seed in given.seeds:
-            model = Likewise(judge.n_values, random_state=seed)
-            oracle = judge.oracle(replace(clean, noise=given.noise, seed=seed))
-            interviewed(model, inputs.train, oracle, given.answers)
-            offered, found, wrong = count(model, judge.oracle(clean))
-            row = f"{offered} offered, of which {found} are wrong, as are {wrong} of all"
-            sys.stdout.write(f"{name}/{orientation}, seed {seed}: {row}\n")
-            sys.stdout.flush()
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args(words)
+    for seed in range(given.seeds):
+        run = named_run(given, n_questions=given.questions, noise=given.noise, seed=seed)
+        sys.stdout.write(json.dumps(offered(run)) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -197,7 +197,8 @@ class PersonalClusterer(FittedEstimator):
                 questions, n = self._ask_what_is_left(n), 0
                 told = f"{error} Asked the {len(questions)} that were left."
                 warnings.warn(told, LikewiseWarning, stacklevel=4)
-            n -= self._put(questions, oracle)
+            n_put = self._put(questions, oracle)
+            n = n - n_put if n_put else 0  # a method with nothing to ask is not asked again
 
     def _put(self, questions: Sequence[Question], oracle: Oracle) -> int:
         """Have questions answered, none that answers before it settle; return how many."""
