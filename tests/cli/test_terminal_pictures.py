@@ -94,7 +94,7 @@ def test_a_sheet_has_all_pictures_in_a_row_and_a_grey_field_for_a_lost_one() -> 
     out = io.BytesIO()
     Image.new("RGB", (20, 10), (0, 255, 0)).save(out, "webp", lossless=True)
     sheet = np.asarray(montage([out.getvalue(), None], 20))
-    assert sheet.shape == (20, 40 + 8 + 20, 3)
+    assert sheet.shape == (20, 40 + 1 + 20, 3)
     assert sheet[10, 20].tolist() == [0, 255, 0]
     assert sheet[10, 60].tolist() == [128, 128, 128]
 

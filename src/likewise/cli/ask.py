@@ -70,14 +70,14 @@ def ask(
             embedded(desk, bars, sorting.name)
         root = opened.root or Path()
         names = opened.images.names
+        show = PictureShow(desk.album.thumbnail, pictures)
         oracle = TerminalOracle(
             sorting.name,
-            lambda i: str(root / names[i]),
+            lambda i: str(root / names[i]) if show.is_blind else names[i],
             called=lambda key: _called(key, sorting),
             read=_read,
             who=who,
         )
-        show = PictureShow(desk.album.thumbnail, pictures)
         try:
             _converse(desk, sorting, oracle, n, show)
         finally:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from PIL import Image
 
-_GAP = 8  # pixels between two pictures
+_GAPS = 32  # as many gaps between two pictures make a height
 _GREY = (128, 128, 128)
 
 
@@ -15,15 +15,16 @@ def montage(pictures: Sequence[bytes | None], height: int) -> Image.Image:
     Examples
     --------
     >>> montage([None, None], 10).size
-    (28, 10)
+    (21, 10)
     """
     shown = [_scaled(content, height) for content in pictures]
-    width = sum(one.width for one in shown) + _GAP * (len(shown) - 1)
+    gap = max(1, height // _GAPS)
+    width = sum(one.width for one in shown) + gap * (len(shown) - 1)
     sheet = Image.new("RGB", (max(width, 1), height))
     left = 0
     for one in shown:
         sheet.paste(one, (left, 0))
-        left += one.width + _GAP
+        left += one.width + gap
     return sheet
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from likewise.cli.montage import montage
 from likewise.cli.terminal_pictures import DRAWN, WAYS, drawn, way_of
+from likewise.cli.terminal_query import asked
 from likewise.constraints.question import Question
 from likewise.errors import ImageError, UnknownNameError
 
@@ -23,7 +24,7 @@ class PictureShow:
     thumbnail : callable
         Gives a picture as an image file.
     way : str
-        One of `WAYS`; ``auto`` goes by what the terminal says of itself.
+        One of `WAYS`; ``auto`` goes by the name of the terminal, or asks it.
     write : callable
         Takes text for the terminal.
     """
@@ -37,12 +38,12 @@ class PictureShow:
         if way not in WAYS:
             raise UnknownNameError("way to show pictures", way, WAYS)
         self._thumbnail, self._write = thumbnail, write
-        self._way = way_of(os.environ, sys.stdout.isatty()) if way == "auto" else way
+        self._way = _best_way() if way == "auto" else way
         self._file = Path(tempfile.gettempdir()) / f"likewise-question-{os.getpid()}.png"
 
     def __call__(self, question: Question) -> None:
         """Show one question; the first picture is the one that is asked about."""
-        if self._way == "names":
+        if self.is_blind:
             return
         height = _BLOCKS if self._way == "blocks" else _HEIGHT
         sheet = montage([self._picture(image) for image in question.images], height)
@@ -53,6 +54,11 @@ class PictureShow:
         if not webbrowser.open(self._file.as_uri()):
             self._write(f"(the pictures are in {self._file})\n")
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether a person sees names only, and needs whole paths to open the files."""
+        return self._way == "names"
+
     def close(self) -> None:
         """Leave nothing behind."""
         self._file.unlink(missing_ok=True)
@@ -62,3 +68,8 @@ class PictureShow:
             return self._thumbnail(image)
         except ImageError:
             return None
+
+
+def _best_way() -> str:
+    way = way_of(os.environ, sys.stdout.isatty())
+    return (asked() or way) if way == "blocks" else way
