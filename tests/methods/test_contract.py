@@ -26,6 +26,11 @@ class TestEveryMethod:
         assert set(model.labels_) == set(range(len(set(model.labels_))))
         np.testing.assert_allclose(model.probabilities_.sum(axis=1), 1, rtol=1e-5)
 
+    def test_progress_ends_at_its_end(self, make: Make, blobs: Blobs) -> None:
+        told: list[tuple[int, int]] = []
+        make(n_clusters=3, random_state=0).fit(blobs[0], progress=lambda *at: told.append(at))
+        assert not told or told[-1][0] == told[-1][1]  # a quick one may say nothing
+
     def test_the_same_seed_gives_the_same_result_bit_for_bit(
         self, make: Make, blobs: Blobs
     ) -> None:

@@ -184,10 +184,11 @@ class Likewise(KernelClusterer):
             self.train()
             self._round += 1
             self._keep_checkpoint()
-            progress(self._asker.n_asked, max(total, 1))
+            is_over = self._asker.n_asked >= total or self._asker.n_asked == before
+            progress(max(total, 1) if is_over else self._asker.n_asked, max(total, 1))
             if watch is not None:
                 watch(self)
-            if self._asker.n_asked >= total or self._asker.n_asked == before:
+            if is_over:
                 return
 
     def _converse(self, oracle: Oracle, n: int) -> None:
