@@ -14,7 +14,7 @@ from likewise.metrics.matching import accuracy
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     with threadpool_limits(1):
-        return demonstrate(128, 30, store=EmbeddingStore(tmp_path_factory.mktemp("cache")))
+        return demonstrate(128, 32, store=EmbeddingStore(tmp_path_factory.mktemp("cache")))
 
 
 def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demonstration) -> None:
@@ -26,7 +26,7 @@ def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demonstration
 
 
 def test_the_person_answers_as_many_questions_as_were_allowed(shown: Demonstration) -> None:
-    assert shown.n_answers == 30
+    assert shown.n_answers == 32
     assert 2 <= len(shown.asked) <= 128
 
 
@@ -55,13 +55,15 @@ def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demonstratio
 
 def test_a_second_demonstration_is_the_same(shown: Demonstration, tmp_path: Path) -> None:
     with threadpool_limits(1):
-        again = demonstrate(128, 30, store=EmbeddingStore(tmp_path))
+        again = demonstrate(128, 32, store=EmbeddingStore(tmp_path))
     np.testing.assert_array_equal(again.after, shown.after)
 
 
 def test_no_cluster_is_lost_where_there_are_fewer_names(shown: Demonstration) -> None:
-    two = {"size": shown.truth["size"], "shape": shown.truth["shape"]}
-    page = demo_page(replace(shown, truth=two, before=shown.after, after=shown.before))
-    assert [sum(group.n_images for group in section.groups) for section in page.sections] == [
-        128
-    ] * 2
+    truth = {name: shown.truth[name] for name in ("shape", "size")}
+    is_small = truth["size"] == "small"
+    quarters = 2 * is_small + np.arange(128) % 2  # by size, and each of the two cut in half
+    section = demo_page(replace(shown, truth=truth, before=quarters)).sections[0]
+    assert section.title.endswith("sorted by size")
+    assert [group.name for group in section.groups] == ["large", "large", "small", "small"]
+    assert sum(group.n_images for group in section.groups) == 128

@@ -47,6 +47,7 @@ def error_of(run: Run, *words: object) -> str:
     """Return what a command that must fail says on stderr, and nothing on stdout."""
     result = run(*words)
     assert (result.exit_code, result.stdout) == (1, ""), result.exception
+    assert "Error: " in result.stderr, result.exception  # else it is a bug, not a message
     line = result.stderr[result.stderr.index("Error: ") :]
     assert "Traceback" not in line
     return line

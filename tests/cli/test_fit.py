@@ -162,6 +162,7 @@ def test_a_network_can_be_trained_from_scratch(run: Run, photos: Path) -> None:
     settings += ["epochs_per_round=1", "batch_size=8"]
     words = [word for setting in settings for word in ("--set", setting)]
     done(run("fit", photos, "-k", 2, "--method", "cc", "--from-scratch", *words, "-o", "model"))
+    assert load_method("model").get_params()["backbone"] == "resnet18:width=4,stem=3x3/2"
     result = done(run("predict", "model", photos))
     assert len(result.stdout.splitlines()) == 25
 

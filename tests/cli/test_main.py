@@ -129,10 +129,13 @@ def test_our_warnings_are_notes_and_others_stay_warnings(
 ) -> None:
     def known() -> dict[str, Any]:
         warnings.warn("3 pictures are odd.", LikewiseWarning, stacklevel=2)
+        warnings.warn("This goes away.", FutureWarning, stacklevel=2)
         return {"datasets": {"x": "y"}, "methods": {}, "strategies": [], "encoders": []}
 
     monkeypatch.setattr("likewise.cli.bench_list._known", known)
-    assert done(run("bench", "list")).stderr == "Note: 3 pictures are odd.\n"
+    with pytest.warns(FutureWarning, match="This goes away") as others:
+        assert done(run("bench", "list")).stderr == "Note: 3 pictures are odd.\n"
+    assert len(others) == 1
 
 
 def test_nobody_listening_is_no_error() -> None:

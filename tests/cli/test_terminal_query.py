@@ -67,3 +67,16 @@ def test_a_terminal_that_does_not_answer_is_not_waited_for() -> None:
 def test_no_terminal_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert asked() is None
     assert capsys.readouterr().out == ""
+
+
+def test_what_goes_to_a_file_asks_nothing() -> None:
+    terminal, program = pty.openpty()
+    code = "from likewise.cli.terminal_query import asked; print(asked(wait=0.05))"
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", code], stdin=program, capture_output=True, check=True
+        )
+    finally:
+        os.close(terminal)
+        os.close(program)
+    assert ended.stdout == b"None\n"

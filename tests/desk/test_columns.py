@@ -72,5 +72,7 @@ def test_the_map_shows_the_groups_though_pictures_vary_more_in_other_ways() -> N
 
 @pytest.mark.parametrize("n_columns", [1, 2, 4])
 def test_rows_that_are_all_alike_or_thin_have_a_place_too(n_columns: int) -> None:
-    alike = np.zeros((5, n_columns), dtype=np.float32)
-    assert flatten(alike, np.arange(5) % 2).shape == (5, 2)
+    alike = np.full((5, n_columns), 7, dtype=np.float32)
+    places = flatten(alike, np.arange(5) % 2)
+    assert places.shape == (5, 2)
+    assert (places == places[0]).all()

@@ -70,8 +70,7 @@ def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         "from likewise.desk.desk import Desk\n"
         "from likewise.session import Session\n"
         "with Desk(Session.open(sys.argv[1])) as desk:\n"
-        "    while desk.trainer_pid is None: time.sleep(0.01)\n"
-        "    time.sleep(0.5)\n"
+        "    desk.is_ready.wait()\n"  # from now on it has nothing to say that nobody would hear
         "    print(desk.trainer_pid, flush=True)\n"
         "    time.sleep(100)\n"
     )
@@ -81,7 +80,54 @@ def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.kill()
-    wait_for(lambda: not _lives(child), seconds=20)
+    try:
+        wait_for(lambda: not _lives(child), seconds=20)
+    finally:
+        if _lives(child):
+            os.kill(child, signal.SIGKILL)
+
+
+def test_it_ends_when_nobody_can_give_orders_any_more(tmp_path: Path) -> None:
+    """Where the system cannot be asked to end it with its parent, this does."""
+    session = make_session(paint_folder(tmp_path / "photos", 4))
+    session.close()
+    command = [sys.executable, "-m", "likewise.desk.child", str(session.path), "bundled"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
+        assert child.stdin is not None
+        child.stdin.close()
+        try:
+            wait_for(lambda: child.poll() is not None, seconds=30)
+            assert child.returncode == 0
+        finally:
+            child.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
+def test_it_ends_with_its_parent_though_its_orders_stay_open() -> None:
+    child = (
+        "import time\n"
+        "from likewise.desk.child import end_with_parent\n"
+        "end_with_parent()\n"
+        "print('asked', flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    parent = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdout=subprocess.PIPE)\n"
+        "child.stdout.readline()\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    command = [sys.executable, "-c", parent, child]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.kill()
+    try:
+        wait_for(lambda: not _lives(pid), seconds=20)
+    finally:
+        if _lives(pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _lives(pid: int) -> bool:

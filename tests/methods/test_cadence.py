@@ -71,8 +71,9 @@ def test_a_method_of_ones_own_that_runs_out_of_questions_still_ends() -> None:
     assert (silent.n_calls, silent.constraints_.n_answers) == (3, 0)
 
 
-def test_a_method_that_asks_nothing_takes_either_cadence() -> None:
-    assert len(METHODS["cc"](plan=IN_BATCHES).start(X).labels_) == len(X)
+@pytest.mark.parametrize("name", ["cc", "ae"])
+def test_a_method_that_asks_nothing_takes_either_cadence(name: str) -> None:
+    assert len(METHODS[name](plan=IN_BATCHES).start(X).labels_) == len(X)
 
 
 @BOTH
