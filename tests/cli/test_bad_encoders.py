@@ -7,6 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from likewise.cli.embed import write_rows
+from likewise.encoders.embeddings import Embeddings
+from likewise.errors import SessionError
 from tests.cli.conftest import Run, error_of, json_of, paint
 
 
@@ -51,6 +54,19 @@ def test_a_full_disk_while_embedding_loses_nothing_and_the_next_run_goes_on(
     assert "the disk is full. Nothing kept so far is lost; free some space" in message
     assert not (tmp_path / "rows.npy").exists()
     assert json_of(run(*words, "--json"))["n_images"] == 24
+
+
+def test_where_vectors_cannot_be_written_the_system_says_why(tmp_path: Path) -> None:
+    """NumPy itself says only how many numbers it could not write, also of a full disk."""
+    found = Embeddings({"last": np.ones((200, 500), np.float32)})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+        with pytest.raises(SessionError, match="File too large"):
+            write_rows(tmp_path / "rows.npy", found)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_picture_that_changed_is_embedded_again_and_the_others_are_not(

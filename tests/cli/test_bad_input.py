@@ -62,6 +62,10 @@ def test_unknown_names_are_corrected(run: Run, photos: Path) -> None:
     assert "--set 'x' is no KEY=VALUE" in error_of(run, "fit", photos, *FIT, 2, "--set", "x")
 
 
+def _too_late(*args: object, **options: object) -> None:
+    raise AssertionError("the long work began")
+
+
 def _fitted(run: Run, photos: Path) -> Path:
     return Path(json_of(run("fit", photos, *FIT, 3, "--json"))["session"])
 
@@ -106,7 +110,10 @@ def test_two_writers_in_two_processes(run: Run, photos: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="for root nothing is read-only")
-def test_a_place_that_cannot_be_written(run: Run, photos: Path, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written(
+    run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("likewise.benchmark.demonstration.demonstrate", _too_late)
     tmp_path.chmod(0o555)
     try:
         assert "read-only for you" in error_of(run, "fit", photos, *FIT, 3)
@@ -144,11 +151,8 @@ def test_what_exists_is_not_overwritten(run: Run, photos: Path) -> None:
 def test_a_place_that_is_taken_is_refused_before_the_long_work(
     run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    def too_late(*args: object, **options: object) -> None:
-        raise AssertionError("the long work began")
-
     for name in ("images.folder.read_folder", "methods.registry.load_method", "benchmark.run.load"):
-        monkeypatch.setattr(f"likewise.{name}", too_late)
+        monkeypatch.setattr(f"likewise.{name}", _too_late)
     Path("out").write_text("mine")
     words: dict[str, list[object]] = {
         "predict": ["predict", "model", photos],

@@ -97,6 +97,7 @@ def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
         (["table", "empty.jsonl"], "There is not one row"),
         (["table", "row.jsonl", "--layout", "pcl"], "'pcl' is not a known layout"),
         (["table", "row.jsonl", "--to", "word"], "'word' is not a known format of a table"),
+        (["table", "row.jsonl", "--to", "csv", "--layout", "results"], "cannot be written as csv"),
         (["plot", "answers", "-o", "a.png"], "drawn from results, and there are none"),
         (["plot", "maps", "-o", "a.png"], "did you mean 'map'"),
         (["plot", "map", "-o", "a.gif"], "does not say what kind of figure"),
@@ -116,15 +117,27 @@ def test_bad_words_to_sweep_table_and_plot_are_messages(
 
 def test_a_row_has_the_promised_fields_in_their_order(run: Run) -> None:
     row = json_of(run(*DIGITS, "--json"))
-    assert tuple(row) == FIELDS
+    assert tuple(row) == (*FIELDS, "spec")
     assert (row["dataset"], row["n_images"], row["n_clusters"]) == ("digits", 1797, 10)
     assert (row["n_questions"], row["n_answers"], row["encoder"]) == (0, 0, None)
     assert row["acc"] > 0.6
 
 
+def test_runs_that_differ_in_any_option_are_lines_of_their_own(run: Run) -> None:
+    """By what a row says of itself the four would be one and the same run."""
+    small = (*DIGITS, "--n-images", 100, "--json")
+    chosen = ["--seed 0", "--set n_init=1", "-k 12", "--seed 1"]
+    rows = [json_of(run(*small, *words.split())) for words in chosen]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = done(run("bench", "table", "rows.jsonl", "--no-times")).stdout
+    lines = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| kmeans")]
+    assert lines == ["| kmeans", "| kmeans, n_init=1", "| kmeans, k=12"]
+
+
 def test_a_row_can_also_go_to_a_file(run: Run) -> None:
     row = json_of(run(*DIGITS, "--n-images", 200, "-o", "row.json", "--json"))
     assert json.loads(Path("row.json").read_text()) == row
+    assert "| kmeans |" in done(run("bench", "table", "row.json")).stdout
 
 
 def test_without_json_a_person_reads_the_scores(run: Run) -> None:

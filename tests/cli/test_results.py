@@ -79,6 +79,18 @@ def test_a_table_has_one_line_a_picture(run: Run, session: Path, photos: Path) -
     assert sum(line["answered"] == "true" for line in table) == 2
 
 
+def test_without_a_place_to_go_an_export_is_named_after_the_criterion(
+    run: Run, session: Path
+) -> None:
+    for to, name in [("csv", "colour.csv"), ("html", "colour.html"), ("folders", "colour")]:
+        assert (
+            json_of(run("export", session, "--by", "colour", "--to", to, "--json"))["out"] == name
+        )
+        assert Path(name).exists()
+    again = run("export", session, "--by", "colour", "--to", "csv")
+    assert "colour.csv already exists" in again.stderr
+
+
 @pytest.mark.parametrize("how", ["copy", "symlink", "hardlink"])
 def test_folders_hold_the_pictures_of_their_group(run: Run, session: Path, how: str) -> None:
     result = done(run("export", session, "--to", "folders", "--how", how, "-o", "sorted"))
@@ -98,6 +110,14 @@ def test_what_vanished_is_left_out_by_name(run: Run, session: Path, photos: Path
     assert row["n_written"] == 23
     assert row["left_out"][0]["name"] == lost.relative_to(photos).as_posix()
     assert lost.name in result.stderr
+
+
+def test_a_way_to_show_pictures_that_nobody_knows_is_refused_before_the_long_work(
+    run: Run, session: Path
+) -> None:
+    error = run("ask", session, "--pictures", "none").stderr
+    assert "'none' is not a known way to show pictures" in error
+    assert "embedding" not in error
 
 
 def test_answers_come_out_as_json_lines(run: Run, session: Path) -> None:

@@ -14,8 +14,8 @@ from likewise.desk.comparing import compare
 from likewise.desk.desk import Desk
 from likewise.desk.openness import also_settled
 from likewise.desk.slips import likely_slip
-from likewise.desk.suspicion import from_suspects, read_stood_by
-from likewise.errors import CollectionError, InvalidParameterError, SessionError
+from likewise.desk.suspicion import from_suspects
+from likewise.errors import CollectionError, InvalidParameterError
 from likewise.session import Session, save_results
 from tests.desk.folder import make_session, paint_folder, sort_by_halves
 
@@ -150,16 +150,13 @@ class TestDoubts:
         asked = Question.choice(4, (0, 1), ("g1", "g2"))
         for question, word in [(Question.pair(0, 2), "same"), (asked, "g1")] * 2:
             sorted_desk.answer("colour", question, word)
-        kept = sorted_desk.session.model_folder("colour")
         heard = {"event": "trained", "orientation": "colour"}
         one = {"answer": 1, "image": 2, "surprise": 0.9, "chain": [1]}
         sorted_desk._hear({**heard, "suspects": [one]})
         sorted_desk._hear({**heard, "suspects": []})  # a page may still show what was said before
         for number in (1, 2, 3):
             sorted_desk.stand_by("colour", number)
-        assert read_stood_by(kept) == {1: (2,), 2: (4,), 3: (0, 2)}
-        (kept / "stood-by.json").write_text("[1]")  # of nobody we know
-        assert read_stood_by(kept) == {}
+        assert sorted_desk.session.stood_by("colour") == {1: (2,), 2: (4,), 3: (0, 2)}
 
     def test_nobody_stands_by_what_does_not_stand(self, sorted_desk: Desk) -> None:
         number = sorted_desk.answer("colour", Question.pair(0, 2), "same").told.id
@@ -167,16 +164,25 @@ class TestDoubts:
         for gone in (number, 99):
             with pytest.raises(InvalidParameterError, match=f"Answer {gone} by 'colour' does not"):
                 sorted_desk.stand_by("colour", gone)
-        assert read_stood_by(sorted_desk.session.model_folder("colour")) == {}
+        assert sorted_desk.session.stood_by("colour") == {}
 
-    def test_what_cannot_be_written_is_said_and_offered_on(self, sorted_desk: Desk) -> None:
+    def test_undo_takes_back_that_it_is_right_though_it_was_said_twice(
+        self, sorted_desk: Desk
+    ) -> None:
         number = sorted_desk.answer("colour", Question.pair(0, 2), "same").told.id
         one = {"answer": number, "image": 0, "surprise": 0.9, "chain": []}
         sorted_desk._hear({"event": "trained", "orientation": "colour", "suspects": [one]})
-        (sorted_desk.session.model_folder("colour") / "stood-by.json").mkdir()  # in its way
-        with pytest.raises(SessionError, match=r"stood-by\.json cannot be used"):
-            sorted_desk.stand_by("colour", number)
-        assert [doubt.entry.id for doubt in sorted_desk.sorting("colour").doubts()] == [number]
+        sorting = sorted_desk.sorting("colour")
+        for _ in range(2):  # two pages at once
+            sorted_desk.stand_by("colour", number, "ann")
+        assert sorting.doubts() == []
+        assert sorted_desk.undo("colour", "bob") is None  # who said nothing
+        said = sorted_desk.undo("colour", "ann")
+        assert said is not None
+        assert said.kind == "stand_by"
+        assert [doubt.entry.id for doubt in sorting.doubts()] == [number]
+        assert sorted_desk.undo("colour") is not None  # and the answer itself
+        assert sorting.doubts() == []
 
 
 def test_the_likely_slip_is_the_answer_the_model_believes_least(sorted_desk: Desk) -> None:

@@ -209,6 +209,14 @@ def test_listeners_hear_of_answers_until_they_stop(desk: Desk) -> None:
     assert heard == ["answers"]
 
 
+def test_a_trainer_that_dies_is_said_in_words_until_it_is_ready_again(desk: Desk) -> None:
+    desk._hear({"event": "died", "reason": "it was killed"})
+    words = "Learning stopped (it was killed) and is being started again; answers are kept."
+    assert (desk.trouble or "", desk.n_deaths) == (words, 1)
+    desk._hear({"event": "ready"})
+    assert (desk.trouble or "", desk.n_deaths) == ("", 0)
+
+
 class TestPictures:
     def test_small_and_large_have_no_metadata_and_are_kept(self, desk: Desk) -> None:
         assert desk.album.picture(0)[:4] == b"RIFF"

@@ -8,9 +8,9 @@ import torch
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Relation
 from likewise.desk.messages import Message
 from likewise.desk.pupil import Pupil, Vectors
-from likewise.desk.suspicion import Suspicion, read_stood_by
 from likewise.encoders.embeddings import Embeddings
 from likewise.session import Session
 from tests.session.pictures import pictures
@@ -48,12 +48,6 @@ def study(pupil: Pupil, session: Session, said: list[Message]) -> tuple[list[Mes
     return end["suspects"], any(one["event"] == "training" for one in said)
 
 
-def stand_by(session: Session, number: int, image: int) -> None:
-    suspicion = Suspicion(session.model_folder("colour"))
-    suspicion.hear([{"answer": number, "image": image}])
-    suspicion.stand_by(number, session.graph("colour").answers[number].question)
-
-
 def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     session: Session,
 ) -> None:
@@ -67,7 +61,7 @@ def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     row = SLIP - 1  # one before it has no vector
     assert pupil._model._doubts.chances[row] > 0.2
 
-    stand_by(session, number, SLIP)
+    session.stand_by("colour", number, [SLIP])
     assert study(pupil, session, said) == ([], True)  # it trained anew, for this alone
     assert study(pupil, session, said) == ([], False)
     assert pupil._model._doubts.chances[row] == 0
@@ -76,19 +70,46 @@ def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     assert again._model._doubts.chances[row] == 0
 
 
-def test_what_was_taken_back_or_set_aside_confirms_nothing(session: Session) -> None:
+def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(
+    session: Session,
+) -> None:
+    said: list[Message] = []
+    session.make_groups("colour", ["dusk", "dawn"])
+    for image, key in [(40, "g1"), (41, "g2")]:
+        session.tell(Answer(Question.label(image), key, orientation="colour"))
+    pupil = pupil_of(session, said)
+    study(pupil, session, said)
+
+    def relation() -> Relation:
+        return pupil._model.constraints_.relation(39, 40)  # one before them has no vector
+
+    assert relation() is Relation.DIFFERENT
+    session.change_group("colour", "g2", merge_into="g1")
+    assert study(pupil, session, said)[1]
+    assert relation() is Relation.SAME
+    assert not study(pupil, session, said)[1]
+    session.undo("colour")
+    assert study(pupil, session, said)[1]
+    assert relation() is Relation.DIFFERENT
+
+
+def test_what_was_taken_back_or_set_aside_confirms_nothing(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[Message] = []
     pupil = pupil_of(session, said)
     numbers = list(session.graph("colour").answers)
     against = session.tell(Answer(Question.pair(0, 6), "different", orientation="colour"))
     assert not against.taken
-    stand_by(session, against.id, 6)
-    stand_by(session, numbers[0], LOST)  # which the trainer does not know
-    stand_by(session, numbers[1], 60)  # nor this one, which came later
-    stand_by(session, numbers[2], SLIP)
+    session.stand_by("colour", against.id, [6])
+    session.stand_by("colour", numbers[0], [LOST])  # which the trainer does not know
+    session.stand_by("colour", numbers[2], [SLIP])
     study(pupil, session, said)
     assert pupil._model._doubts.confirmed == {SLIP - 1}
     session.take_back(numbers[2])
     study(pupil, session, said)
     assert pupil._model._doubts.confirmed == set()
-    assert len(read_stood_by(session.model_folder("colour"))) == 4
+    assert len(session.stood_by("colour")) == 3
+    monkeypatch.setattr(session, "stood_by", lambda _: {numbers[1]: (60,)})  # a picture found since
+    study(pupil, session, said)
+    assert pupil._model._doubts.confirmed == set()

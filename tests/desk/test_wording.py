@@ -35,9 +35,13 @@ def test_changes_of_groups_are_worded_too(session: Session) -> None:
     first, second = session.make_groups("colour", ["dusk", "dawn"])
     session.change_group("colour", first.key, name="night", colour="#123456")
     session.change_group("colour", second.key, merge_into=first.key)
+    number = session.tell(Answer(CHOICE, "g1", orientation="colour")).id
+    session.stand_by("colour", number, [0])
     groups = session.groups("colour")
     assert [says(entry, groups) for entry, _ in session.entries("colour")] == [
         "a group is called night",
         "night has another colour",
         "dawn and night are one",
+        "night",
+        "“night” is right",
     ]

@@ -51,7 +51,7 @@ def test_without_a_word_it_finds_the_loud_way(two_ways: Made) -> None:
     assert accuracy(quiet, found) < 0.6
 
 
-@pytest.mark.parametrize("kinds", ["pair,choice", "pair", "choice", "label"])
+@pytest.mark.parametrize("kinds", ["pair,choice", "pair", "choice", "label", "pair,choice,label"])
 def test_answers_of_every_kind_lead_it_to_the_quiet_way(two_ways: Made, kinds: str) -> None:
     X, _, quiet = two_ways
     oracle = CountingOracle(LabelOracle(quiet))
@@ -77,6 +77,20 @@ def test_groups_grow_from_the_answers_where_no_number_is_given(two_ways: Made) -
     model = Likewise(random_state=0).fit(X, oracle=LabelOracle(quiet), n_questions=40)
     assert model.probabilities_.shape[1] == 3
     assert accuracy(quiet, model.labels_) > 0.85
+
+
+@pytest.mark.parametrize("n_clusters", [2, None])
+def test_a_group_that_is_nearly_everything_is_not_cut_in_two(n_clusters: int | None) -> None:
+    rng = stream(0, "one rare group")
+    rare = np.arange(400) >= 398
+    X = rng.normal(size=(400, 12))
+    X[:, 0] += 8 * rare
+    X[:, 1] += 6 * (np.arange(400) % 2)  # what centres see
+    model = Likewise(n_clusters=n_clusters, strategy="random", random_state=0)
+    model.fit(X, oracle=LabelOracle(rare), n_questions=15)
+    assert {answer.answer for answer in model.constraints_.answers.values()} == {"same"}
+    assert np.bincount(model.labels_).max() > 380
+    assert model.violations_ == 0
 
 
 def test_nothing_is_asked_twice_and_nothing_that_follows(two_ways: Made) -> None:

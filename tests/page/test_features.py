@@ -10,7 +10,6 @@ from playwright.sync_api import Page, Route, expect
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
-from likewise.desk.suspicion import read_stood_by
 from likewise.session import Session, save_results
 from tests.desk.folder import paint_folder
 from tests.page.conftest import Open, served
@@ -70,7 +69,10 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
     again.get_by_role("button", name="It is right").click()
     expect(again).to_have_count(0)
     assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
-    assert read_stood_by(desk.session.model_folder("colour")) == {numbers[1]: (0,)}
+    assert desk.session.stood_by("colour") == {numbers[1]: (0,)}
+    page.keyboard.press("u")
+    expect(again).to_have_attribute("data-id", str(numbers[1]))
+    assert desk.session.stood_by("colour") == {}
 
 
 def test_the_likely_slip_is_marked_in_a_contradiction(

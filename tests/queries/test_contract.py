@@ -20,6 +20,7 @@ from likewise.queries.joint_authors import JointAuthors
 from likewise.queries.margin_diversity import MarginDiversity
 from likewise.queries.pool import Pool, QueryStrategy, select
 from likewise.queries.registry import STRATEGIES as BY_NAME
+from likewise.queries.representative_difficult import RepresentativeDifficult
 from likewise.queries.s_hp import HardPairs
 from likewise.queries.s_up import UncertainPairs
 from likewise.queries.sqrt_loss import SqrtLoss
@@ -46,6 +47,7 @@ STRATEGIES: list[QueryStrategy] = [
     Typical(n_neighbours=1),
     MarginDiversity(),
     MarginDiversity(shortlist=3),
+    RepresentativeDifficult(),
     SqrtLoss(),
     SqrtLoss(power=1.0),
 ]

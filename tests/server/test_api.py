@@ -112,6 +112,18 @@ def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:
     assert [one["id"] for one in more["images"]] == [2, 0]
 
 
+def test_groups_that_become_one_are_learned_anew_and_a_new_name_is_not(
+    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.sorting("colour")  # which is learned once, when it begins
+    trained: list[str] = []
+    monkeypatch.setattr(desk, "_train", trained.append)
+    client.patch("/api/groups/g2", json={"name": "sea"})
+    assert trained == []
+    client.patch("/api/groups/g2", json={"merge_into": "g1"})
+    assert trained == ["colour"]
+
+
 def test_pictures_are_moved_by_hand(client: TestClient) -> None:
     reply = client.post("/api/moves", json={"images": [0, 2], "group": "g2"})
     assert (reply.status_code, reply.json()["n_taken"]) == (201, 2)
@@ -150,6 +162,20 @@ def test_label_studio_gets_groups_and_pairs_as_choices(client: TestClient) -> No
     assert len(tasks) == 13
     assert tasks[0]["predictions"][0]["result"][0]["value"] == {"choices": ["group 1"]}
     assert tasks[-1]["annotations"][0]["result"][0]["value"] == {"choices": ["same"]}
+    keys = {"kind", "image", "first", "second", "path"}
+    assert all(task["data"].keys() == keys for task in tasks)  # else not one of them is let in
+    assert tasks[-1]["data"]["second"] == "/data/local-files/?d=02red.png"
+
+
+def test_other_programs_find_files_whatever_they_are_called(
+    client: TestClient, folder: Path
+) -> None:
+    (folder / "00red.png").rename(folder / "a & b #1.x.png")
+    client.post("/api/rescan")
+    tasks = json.loads(client.get("/api/export?to=labelstudio").text)
+    assert tasks[0]["data"]["image"] == "/data/local-files/?d=a%20%26%20b%20%231.x.png"
+    labels = json.loads(client.get("/api/export?to=fiftyone").text)["labels"]
+    assert {"a & b #1.x", "01blue"} <= labels.keys()  # FiftyOne looks for names without endings
 
 
 def test_the_map_is_empty_before_there_is_one(client: TestClient) -> None:

@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from likewise.constraints.question import Question
+from likewise.constraints.relation import Relation
 from likewise.desk.desk import Desk
-from likewise.desk.suspicion import read_stood_by
 from tests.desk.folder import paint_folder
 from tests.server.test_api import give
 
@@ -42,8 +42,22 @@ def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
     assert client.get("/api/status").json()["n_doubts"] == 1
     assert client.post(f"/api/suspects/{number}").status_code == 204
     assert client.get("/api/suspects").json() == []
-    assert len(client.get("/api/answers").json()["answers"]) == 1  # it stands
-    assert read_stood_by(desk.session.model_folder("colour")) == {number: (0,)}  # for the trainer
+    assert desk.session.stood_by("colour") == {number: (0,)}  # for the trainer
+    said = client.get("/api/answers").json()["answers"]
+    assert [one["says"] for one in said] == ["“same” is right", "same"]
+    assert client.post("/api/undo").json()["entry"]["id"] == said[0]["id"]
+    assert [one["answer"]["id"] for one in client.get("/api/suspects").json()] == [number]
+
+
+def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Desk) -> None:
+    number = give(client, 0, 2, "same")["id"]
+    client.delete(f"/api/answers/{number}")
+    (fallen,) = client.get("/api/answers").json()["answers"]
+    assert not fallen["stands"]
+    assert client.delete(f"/api/answers/{fallen['taken_back_by']}").status_code == 200
+    (again,) = client.get("/api/answers").json()["answers"]
+    assert (again["stands"], again["taken_back_by"]) == (True, None)
+    assert desk.session.graph("colour").relation(0, 2) is Relation.SAME
 
 
 def test_standing_by_what_nobody_said_is_refused(client: TestClient) -> None:
@@ -137,6 +151,9 @@ def test_a_folder_that_is_gone_is_said_so_and_answers_are_still_taken(
     assert "cannot be reached" in client.get("/api/status").json()["trouble"]
     assert client.get("/api/images/0").status_code == 410
     assert give(client, 0, 2, "same")["taken"]
+    reply = client.post("/api/folders", json={"how": "copy"})
+    assert (reply.status_code, "bring it back first" in reply.text) == (503, True)
+    assert not list(folder.parent.glob("* by colour"))
 
 
 def test_a_group_may_be_called_by_a_word_that_means_something(

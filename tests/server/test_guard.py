@@ -48,6 +48,13 @@ def test_the_address_with_the_token_opens_everything(stranger: TestClient) -> No
     assert stranger.get(f"/api/status?token={TOKEN}").status_code == 401  # for the page only
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_every_address_is_ours_if_that_was_wanted_and_no_other_name(desk: Desk, host: str) -> None:
+    client = TestClient(create_app(desk, TOKEN, [host]), headers=AUTHORISED)
+    for name, status in [("192.0.2.7:80", 200), ("[2001:db8::7]:80", 200), ("evil.example", 403)]:
+        assert client.get("/api/status", headers={"Host": name}).status_code == status
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "10.0.0.1:8000"])
 def test_another_host_is_refused(client: TestClient, host: str) -> None:
     assert client.get("/api/status", headers={"Host": host}).status_code == 403

@@ -36,6 +36,12 @@ SERVER = (
 )
 
 
+@pytest.mark.parametrize("host", ["203.0.113.7", "no..name"])
+def test_a_host_that_is_not_ours_is_said_in_words(host: str) -> None:
+    with pytest.raises(LikewiseError, match=r"is no address of this machine .* --host out"):
+        bind(host, 0)
+
+
 def test_a_port_in_use_is_said_in_words() -> None:
     with bind("127.0.0.1", 0) as taken:
         taken.listen()

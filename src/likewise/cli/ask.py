@@ -66,11 +66,11 @@ def ask(
                 f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
             )
         sorting = desk.sorting(opened.orientation(by).name)
+        show = PictureShow(desk.album.thumbnail, pictures)  # refuses before the long work
         with Bars() as bars:
             embedded(desk, bars, sorting.name)
         root = opened.root or Path()
         names = opened.images.names
-        show = PictureShow(desk.album.thumbnail, pictures)
         oracle = TerminalOracle(
             sorting.name,
             lambda i: str(root / names[i]) if show.is_blind else names[i],

@@ -81,6 +81,7 @@ def run_(
     check_free(out)
     from likewise.benchmark.protocol import Run
     from likewise.benchmark.run import perform
+    from likewise.benchmark.sweep.identity import spec_of
     from likewise.cli.bars import Bars
     from likewise.encoders.registry import check_encoder
 
@@ -111,9 +112,9 @@ def run_(
         unsure=unsure,
     )
     with Bars() as bars:
-        row = perform(run, bars.step)
+        row = {**perform(run, bars.step), "spec": spec_of(run)}  # by which tables tell runs apart
     if out is not None:
-        replace_file(out, (json.dumps(row, ensure_ascii=False, indent=1) + "\n").encode())
+        replace_file(out, (json.dumps(row, ensure_ascii=False) + "\n").encode())
     if as_json:
         print_json(row)
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from likewise.cli.output import check_place, replace_file, say
-from likewise.errors import ResultsFileError
+from likewise.errors import InvalidParameterError, ResultsFileError
 
 
 def table_(
@@ -44,6 +44,11 @@ def table_(
     from likewise.benchmark.tables.layouts import make_tables
     from likewise.benchmark.tables.table import write
 
+    if layout == "results" and to != "markdown":
+        raise InvalidParameterError(
+            f"The layout 'results' is a page in Markdown and cannot be written as {to}; leave out "
+            "--to, or choose another layout."
+        )
     if layout == "results":
         text = report(files)
     else:

@@ -43,7 +43,7 @@ def embed(
         collection = read(folder, bars)
         found = vectors(collection, encoder or DEFAULT, cache(), bars)
     facts = _facts(found, collection, encoder or DEFAULT)
-    _write(out, found)
+    write_rows(out, found)
     replace_file(notes, json.dumps(facts, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
     n_images, width = found.matrix().shape
     if as_json:
@@ -63,13 +63,18 @@ def _facts(found: "Embeddings", collection: "FolderCollection", encoder: str) ->
     }
 
 
-def _write(out: Path, found: "Embeddings") -> None:
+def write_rows(out: Path, found: "Embeddings") -> None:
+    """Write all facets side by side as a NumPy file, whole or not at all."""
     import numpy as np
 
     from likewise.session.atomic import write_whole
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
-            np.save(stream, found.matrix())
+            rows = np.ascontiguousarray(found.matrix())
+            np.lib.format.write_array_header_1_0(
+                stream, np.lib.format.header_data_from_array_1_0(rows)
+            )
+            stream.write(rows.data)  # `numpy.save` would not say that the disk is full
 
     write_whole(out, write)

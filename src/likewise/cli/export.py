@@ -19,7 +19,6 @@ FORMS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answer
 
 def export(
     session: SessionPath,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The file or folder to make.")],
     to: Annotated[
         str,
         typer.Option(
@@ -32,6 +31,10 @@ def export(
     how: Annotated[
         str, typer.Option("--how", metavar="copy|symlink|hardlink", help="For folders.")
     ] = "copy",
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="The file or folder to make; else named as --by, here."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the groups to a file, or sort pictures into folders.
@@ -51,19 +54,28 @@ def export(
     from likewise.session.session import Session
 
     with Session.open(session, write=False) as opened:
+        place = out or _named(opened, by, to)
         if to == "csv":
-            exported = export_csv(opened, out, by)
+            exported = export_csv(opened, place, by)
         elif to == "folders":
-            exported = export_folders(opened, out, by, how=how)
+            exported = export_folders(opened, place, by, how=how)
         else:
-            exported = _one_file(opened, out, by, to)
+            exported = _one_file(opened, place, by, to)
     note_list("Left out:", [f"{name} {reason}" for name, reason in exported.left_out])
     if as_json:
         left_out = [{"name": name, "reason": reason} for name, reason in exported.left_out]
-        print_json({"out": str(out), "n_written": exported.n_written, "left_out": left_out})
+        print_json({"out": str(place), "n_written": exported.n_written, "left_out": left_out})
     else:
         word = "answer" if to == "answers" else "picture"
-        say(f"{some_words(exported.n_written, word)} written to {out}")
+        say(f"{some_words(exported.n_written, word)} written to {place}")
+
+
+def _named(session: "Session", by: str, to: str) -> Path:
+    from likewise.desk.exporting import FORMS as FILES
+    from likewise.session.names import fit_name
+
+    name = session.orientation(by).name
+    return Path(fit_name(f"{name}.{FILES[to].ending}" if to in FILES else name))
 
 
 def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":

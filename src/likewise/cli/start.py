@@ -67,7 +67,8 @@ def start(
     if not is_ours:
         note(
             f"Note: --host {host} lets everyone who can reach this machine and has the address "
-            "with its token see all pictures of the folder and answer; do not share it further."
+            "with its token see all pictures of the folder, answer and export; the connection is "
+            "not encrypted, so do not share it further."
         )
     last = last_door(place) if is_ours else None
     with bind_again(host, port, last) as bound:
@@ -167,6 +168,8 @@ def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool)
         if door.host in LOOPBACK:  # elsewhere a token is good for once
             keep_door(desk.session.path, door)
         say(door.address)
+        if door.host in ("0.0.0.0", "::"):
+            note("Note: elsewhere, put the number of this machine in place of 127.0.0.1.")
         typer.get_text_stream("stdout").flush()
         if browser:
             webbrowser.open(door.address)
@@ -196,8 +199,9 @@ def embedded(desk: "Desk", bars: "Bars", by: str = "") -> None:
     stop = desk.listen(hear)
     while not desk.is_ready.wait(0.2):
         if desk.n_deaths > 3:
+            why = desk.state.get("reason")
             raise LikewiseError(
-                f"The process that learns does not start ({desk.trouble}); check the memory of "
+                f"The process that learns does not start ({why}); check the memory of "
                 "this machine and try again. Answers are kept."
             )
     stop()

@@ -151,11 +151,15 @@ class Desk(Board):
         self._answered(sorting, 1)
         return entry
 
-    def stand_by(self, name: str, number: int) -> None:
+    def stand_by(self, name: str, number: int, who: str = "") -> None:
         """Say that a doubtful answer is right: it is not offered again, and the model trusts it."""
         sorting = self.sorting(name)
-        sorting.stand_by(number)
+        sorting.stand_by(number, who)
         self._answered(sorting, 1)
+
+    def merged(self, sorting: Sorting) -> None:
+        """Note that groups became one: older answers mean something else to the model."""
+        self._answered(sorting, _SOON)
 
     def _answered(self, sorting: Sorting, n: int) -> None:
         """Note that the answers changed: soon, or when the person pauses, it is time to train."""
@@ -219,11 +223,13 @@ class Desk(Board):
                 self._train(sorting.name)
         elif event == "trained":
             self._refresh(message)
-        elif event in ("died", "trouble"):
-            self.trouble = str(message.get("message") or message.get("reason"))
-            self.n_deaths += event == "died"
-            if event == "trouble":
-                self.is_ready.set()
+        elif event == "died":
+            why = message.get("reason")
+            self.trouble = f"Learning stopped ({why}) and is being started again; answers are kept."
+            self.n_deaths += 1
+        elif event == "trouble":
+            self.trouble = str(message.get("message"))
+            self.is_ready.set()
         self.publish(message)
 
     def _line_up(self, message: Message) -> None:

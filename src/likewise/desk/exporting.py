@@ -5,6 +5,8 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from posixpath import splitext
+from urllib.parse import quote
 
 import numpy as np
 
@@ -120,7 +122,10 @@ def _tile(album: Album, row: Assignment) -> Tile | None:
 
 
 def _label_studio(session: Session, album: Album, orientation: str) -> str:
-    """Return tasks with the groups as predictions, and pairs that were asked as `Choices`."""
+    """Return tasks with the groups as predictions, and pairs that were asked as `Choices`.
+
+    Each has all keys: Label Studio lets in no file with a task that lacks one of its project's.
+    """
     root = session.root
     if root is None:
         raise SessionError("The pictures of this session are not files; export a table instead.")
@@ -130,7 +135,7 @@ def _label_studio(session: Session, album: Album, orientation: str) -> str:
         result = [{"from_name": "group", "to_name": "image", "type": "choices", "value": value}]
         tasks.append(
             {
-                "data": {"image": _local(row.path), "path": row.path},
+                "data": _task("picture", row.path, row.path),
                 "predictions": [{"score": round(row.confidence, 4), "result": result}],
             }
         )
@@ -138,25 +143,29 @@ def _label_studio(session: Session, album: Album, orientation: str) -> str:
     for entry in session.answers(orientation):
         if entry.kind != "pair":
             continue
-        first, second = (_local(names[positions[content]]) for content in entry.images)
+        first, second = (names[positions[content]] for content in entry.images)
         value = {"choices": [entry.answer]}
         result = [{"from_name": "same", "to_name": "first", "type": "choices", "value": value}]
-        tasks.append(
-            {"data": {"first": first, "second": second}, "annotations": [{"result": result}]}
-        )
+        tasks.append({"data": _task("pair", first, second), "annotations": [{"result": result}]})
     return json.dumps(tasks, ensure_ascii=False, indent=1)
 
 
-def _local(path: str) -> str:
-    """Return the address of a file in Label Studio's local storage."""
-    return f"/data/local-files/?d={path}"
+def _task(kind: str, first: str, second: str) -> dict[str, str]:
+    """Return pictures by their addresses in Label Studio's local storage."""
+    one, other = (
+        f"/data/local-files/?d={quote(path, errors='surrogateescape')}" for path in (first, second)
+    )
+    return {"kind": kind, "image": one, "first": one, "second": other, "path": first}
 
 
 def _fiftyone(session: Session, album: Album, orientation: str) -> str:
-    """Return ``labels.json`` of a FiftyOneImageClassificationDataset; its data is the folder."""
+    """Return ``labels.json`` of a FiftyOneImageClassificationDataset; its data is the folder.
+
+    There a picture is called by its path without the ending.
+    """
     rows = assignments(session, orientation)
     classes = sorted({row.name for row in rows})
-    labels = {row.path: classes.index(row.name) for row in rows}
+    labels = {splitext(row.path)[0]: classes.index(row.name) for row in rows}
     return json.dumps({"classes": classes, "labels": labels}, ensure_ascii=False, indent=1)
 
 

@@ -54,7 +54,7 @@ class Findings:
         self._session, self.name = session, name
         self.version, self.n_violations = 0, 0
         self._agreement = Agreement(session.model_folder(name))
-        self.suspicion = Suspicion(session.model_folder(name))
+        self.suspicion = Suspicion()
         self._making = threading.Lock()  # of a gallery; taken before the session's lock
         self._gallery: tuple[object, Gallery] | None = None
         self._results: Results | None = None
@@ -112,7 +112,9 @@ class Findings:
 
     def doubts(self) -> list[Doubt]:
         """Return answers worth a second look, the most doubtful first."""
-        return self.suspicion.doubts(self._standing())
+        if not self.suspicion:
+            return []
+        return self.suspicion.doubts(self._standing(), self._session.stood_by(self.name))
 
     def violations(self) -> list[Entry]:
         """Return the answers that the groups as they are shown do not honour.

@@ -21,6 +21,8 @@ def sort_into_folders(session: Session, orientation: str, how: str) -> tuple[Pat
     root = session.root
     if root is None:
         raise SessionError("The pictures of this session are not files; export a table instead.")
+    if not root.is_dir():
+        raise SessionError(f"{root} is not there; bring it back first, or export a table.")
     place = free_place(root, session.orientation(orientation).name)
     return place, export_folders(session, place, orientation, how=how)
 

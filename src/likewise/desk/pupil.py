@@ -12,7 +12,7 @@ from likewise.desk.album import files_of
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.messages import Message, from_question
-from likewise.desk.suspicion import from_suspects, read_stood_by
+from likewise.desk.suspicion import from_suspects
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.registry import make_encoder
@@ -82,6 +82,7 @@ class Pupil:
     def _begin(self, orientation: Orientation) -> None:
         self._orientation = orientation
         self._told: dict[int, int] = {}  # number in the log -> number in the model's graph
+        self._merged = self._merges()
         self._confirmed: set[int] = set()  # rows whose doubtful place a person stood by
         k = orientation.n_clusters
         self._model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
@@ -89,8 +90,8 @@ class Pupil:
 
     def study(self, orientation: Orientation) -> None:
         """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
-        if orientation != self._orientation:
-            self._begin(orientation)
+        if orientation != self._orientation or self._merges() != self._merged:
+            self._begin(orientation)  # as after a restart: old answers mean something else now
         is_new = self._catch_up()
         self._ask()
         if is_new:
@@ -98,6 +99,11 @@ class Pupil:
             self._model.train()
         self._keep()
         self._ask()
+
+    def _merges(self) -> dict[str, str | None]:
+        """Return which groups became one with which."""
+        groups = self._session.groups(self._orientation.name).all()
+        return {group.key: group.merged_into for group in groups if group.merged_into}
 
     # -- answers in -----------------------------------------------------------
 
@@ -119,7 +125,7 @@ class Pupil:
 
     def _hear_what_is_right(self) -> bool:
         """Have the model trust what a person stood by; return whether that is news to it."""
-        kept = read_stood_by(self._session.model_folder(self._orientation.name))
+        kept = self._session.stood_by(self._orientation.name)
         aside = self._model.constraints_.set_aside  # which place nothing
         said = {number for number, told in self._told.items() if told not in aside}
         images = {i for number in kept.keys() & said for i in kept[number]}

@@ -166,8 +166,8 @@ class Sorting(Inquiry):
             self._unsplit()
             return entry
 
-    def stand_by(self, number: int) -> None:
-        """Note that a doubtful answer was meant as it is; see `Suspicion.stand_by`."""
+    def stand_by(self, number: int, who: str = "") -> None:
+        """Note that a doubtful answer was meant as it is; undo takes that back too."""
         with self._session.lock:
             answer = self._session.graph(self.name).answers.get(number)
             if answer is None:
@@ -175,7 +175,9 @@ class Sorting(Inquiry):
                     f"Answer {number} by {self.name!r} does not stand, so nobody can stand by it; "
                     "it may have been taken back meanwhile. Look at the list of answers."
                 )
-            self.suspicion.stand_by(number, answer.question)
+            if number not in self._session.stood_by(self.name):
+                images = self.suspicion.confirmed_by(number, answer.question)
+                self._session.stand_by(self.name, number, images, who)
 
     def _unsplit(self) -> None:
         """Undo the splits of which nothing is left: as many groups as before are wanted then.

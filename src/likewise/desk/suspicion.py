@@ -1,22 +1,13 @@
 """Answers worth a second look, as the page shows them; those a person stood by are left alone."""
 
-import contextlib
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from likewise.constraints.question import Question
 from likewise.constraints.relation import Indexes
 from likewise.desk.messages import Message
 from likewise.session.answers import Entry
-from likewise.session.atomic import write_whole
-from likewise.session.words import in_words
-
-FILE = "stood-by.json"
-StoodBy = dict[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -62,35 +53,22 @@ def from_suspects(
     ]
 
 
-def read_stood_by(folder: Path) -> StoodBy:
-    """Return the answers a person stood by, each with the images whose place it confirms."""
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        kept = json.loads((folder / FILE).read_text())
-        return {int(number): tuple(map(int, images)) for number, images in kept.items()}
-    return {}
-
-
 class Suspicion:
-    """The suspects of the last training, less those a person stood by.
+    """The suspects of the last training."""
 
-    Parameters
-    ----------
-    folder : Path
-        Of the orientation's model; what a person stood by is kept there, for the trainer too.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._suspects: list[Message] = []
         self._image_of: dict[int, int] = {}  # of all suspects heard of: a page may be behind
-        self._stood_by = read_stood_by(folder)
+
+    def __bool__(self) -> bool:
+        return bool(self._suspects)
 
     def hear(self, suspects: list[Message]) -> None:
         """Take in what the trainer says."""
         self._suspects = suspects
         self._image_of |= {one["answer"]: one["image"] for one in suspects}
 
-    def doubts(self, standing: Mapping[int, Entry]) -> list[Doubt]:
+    def doubts(self, standing: Mapping[int, Entry], stood_by: Container[int]) -> list[Doubt]:
         """Return the answers to look at again, the most doubtful first."""
         return [
             Doubt(
@@ -99,20 +77,14 @@ class Suspicion:
                 tuple(standing[n] for n in dict.fromkeys(one["chain"]) if n in standing),
             )
             for one in self._suspects
-            if one["answer"] in standing and one["answer"] not in self._stood_by
+            if one["answer"] in standing and one["answer"] not in stood_by
         ]
 
-    def stand_by(self, number: int, question: Question) -> None:
-        """Note, to disk before this returns, that an answer was meant as it is.
+    def confirmed_by(self, number: int, question: Question) -> tuple[int, ...]:
+        """Return the images whose place is confirmed by standing by an answer.
 
-        That confirms the place of the image for which it was doubted. Where nobody remembers
-        which one that was: of the image it is about, of both if it compares two.
+        It is the image for which it was doubted. Where nobody remembers which one that was:
+        the image it is about, both if it compares two.
         """
         about = question.images if question.kind == "pair" else question.images[:1]
-        images = (self._image_of[number],) if number in self._image_of else about
-        kept = {**self._stood_by, number: images}
-        with in_words(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(kept).encode()
-        write_whole(self._folder / FILE, lambda descriptor: os.write(descriptor, text))
-        self._stood_by = kept
+        return (self._image_of[number],) if number in self._image_of else about

@@ -2,7 +2,7 @@
 
 from likewise.constraints.question import RESERVED
 from likewise.desk.inquiry import LIKE
-from likewise.session.answers import Entry
+from likewise.session.answers import STAND_BY, Entry
 from likewise.session.groups import Groups
 
 _SAYS = {
@@ -25,6 +25,12 @@ def says(entry: Entry, groups: Groups) -> str:
         key = entry.group or ""
         name = groups[key].name if key in groups else key  # its own, not of what it became
         return f"{name} and {groups.name(entry.groups[0])} are one"
-    if entry.answer in RESERVED:
-        return _SAYS[entry.answer]
-    return "like this" if entry.answer.startswith(LIKE) else groups.name(entry.answer)
+    if entry.kind == STAND_BY:
+        return " ".join([*(f"“{_word(said, groups)}”" for said in entry.groups), "is right"])
+    return _word(entry.answer, groups)
+
+
+def _word(answer: str, groups: Groups) -> str:
+    if answer in RESERVED:
+        return _SAYS[answer]
+    return "like this" if answer.startswith(LIKE) else groups.name(answer)

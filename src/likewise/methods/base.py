@@ -239,7 +239,7 @@ class PersonalClusterer(FittedEstimator):
         unused = np.setdiff1d(np.arange(probabilities.shape[1]), used)
         # scikit-learn wants labels compact from 0: columns without an image go last.
         self._columns = np.concatenate([used, unused])
-        self.probabilities_ = probabilities[:, self._columns]
+        self.probabilities_ = self._tempered(probabilities[:, self._columns])
         self.labels_ = np.argsort(self._columns)[honoured.labels]
         self.violations_ = honoured.n_violations
 

@@ -118,7 +118,7 @@ class Phrasing:
 
     def question(self, image: int) -> Question | None:
         """Return a question about `image`; None if no group can be compared with it."""
-        if "label" in self.kinds and not {"pair", "choice"} & set(self.kinds):
+        if "label" in self.kinds:  # where it is allowed: no comparison says more
             return Question.label(image)
         likely = self._likely_groups(image)
         if not likely:

@@ -52,6 +52,10 @@ class FittedEstimator(
     def fit(self, X: Any, y: object = None, **given: Any) -> Self:
         """Cluster `X`."""
 
+    def _tempered(self, probabilities: Floats) -> Floats:
+        """Return probabilities as sure as experience allows; as they are where there is none."""
+        return probabilities
+
     # -- reading it out -----------------------------------------------------
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
@@ -62,7 +66,8 @@ class FittedEstimator(
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each cluster for each image of `X`."""
         check_is_fitted(self, "labels_")
-        return self._read_out(self._read(X, reset=False))[1][:, self._columns]
+        probabilities = self._read_out(self._read(X, reset=False))[1][:, self._columns]
+        return self._tempered(probabilities)
 
     def transform(self, X: Any) -> Floats:
         """Return the learned representation of each image of `X`, unit rows."""

@@ -8,6 +8,7 @@ import numpy as np
 from likewise.methods.base import Floats, PersonalClusterer
 from likewise.methods.choosing import checked_kinds
 from likewise.methods.doubting import Doubts
+from likewise.methods.experience import Experience, tempered
 from likewise.methods.facets import FacetSpace, side_by_side
 from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.readout import fit_centres, nearness
@@ -18,6 +19,7 @@ from likewise.methods.unguided import guess_n_clusters
 from likewise.progress import Progress
 
 _ENOUGH = 5_000  # images from which centres are found
+_MANY, _MOSTLY = 10, 0.8  # images of the only group known; share of them that lies together
 
 
 class KernelClusterer(PersonalClusterer):
@@ -36,6 +38,7 @@ class KernelClusterer(PersonalClusterer):
     def _build(self) -> None:
         self._kinds = checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
+        self._experience, self._temperature = Experience(), 1.0
         self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
         self._space = FacetSpace(self._source.slices, self._settings.width)
         self._centres: Floats | None = None
@@ -60,8 +63,8 @@ class KernelClusterer(PersonalClusterer):
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         seeds = self._seeds
-        if len(seeds.keys) >= 2:
-            n_classes = max(len(seeds.keys), self._n_clusters)
+        if self._is_taught(seeds):
+            n_classes = max(len(seeds.keys), self._n_clusters, 2)
             lesson = first_lesson(seeds, self._facets, n_classes)
             slipped = self._learner.fit(
                 lesson.images, lesson.classes, n_classes, trust=lesson.trust
@@ -74,6 +77,22 @@ class KernelClusterer(PersonalClusterer):
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
 
+    def _is_taught(self, seeds: Seeds) -> bool:
+        """Return whether answers know better than the centres: by two groups, or a scattered one.
+
+        One group that answers find nearly everywhere is most of the collection; centres, which
+        make clusters of like size, would cut it up against all that was said.
+        """
+        if len(seeds.keys) != 1:
+            return len(seeds.keys) > 1
+        images = np.flatnonzero(seeds.classes >= 0)
+        if len(images) < _MANY:
+            return False
+        rows = side_by_side(self._space.alone({n: x[images] for n, x in self._facets.items()}))
+        assert self._centres is not None  # found when the collection was taken in
+        clusters = nearness(rows, self._centres).argmax(axis=1)
+        return bool(np.bincount(clusters).max() < _MOSTLY * len(images))
+
     # -- reading it out -------------------------------------------------------
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
@@ -85,8 +104,19 @@ class KernelClusterer(PersonalClusterer):
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in
             rows = side_by_side(self._space.alone(facets))
-            return rows, nearness(rows, self._centres)
-        return self._learner.rows(facets), self._learner.predict(facets)
+            beliefs = nearness(rows, self._centres)
+        else:
+            rows, beliefs = self._learner.rows(facets), self._learner.predict(facets)
+        if source is self._source:
+            self._beliefs = beliefs  # in the order of the classes, as questions need them
+        return rows, beliefs
+
+    def _assign(self) -> None:
+        self._temperature = self._experience.temperature()
+        super()._assign()
+
+    def _tempered(self, probabilities: Floats) -> Floats:
+        return tempered(probabilities, self._temperature)
 
     def _rows_to_compare(self) -> None:
         """Remember nothing: what is asked follows from the embeddings themselves."""
@@ -99,6 +129,9 @@ class KernelClusterer(PersonalClusterer):
         return {
             "centres": self._centres,
             "expectations": told,
+            "beliefs": self._beliefs,
+            "temperature": np.array(self._temperature),
+            **self._experience.arrays(),
             **self._doubts.arrays(),
             **space,
             **self._learner.arrays(),
@@ -107,6 +140,8 @@ class KernelClusterer(PersonalClusterer):
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres = arrays.get("centres")
         self._expectations = arrays["expectations"].tolist()
+        self._beliefs, self._temperature = arrays["beliefs"], float(arrays["temperature"])
+        self._experience.take_arrays(arrays)
         self._doubts.take_arrays(arrays)
         prefix = "space."
         self._space.arrays = {

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from likewise.constraints.question import Answer, Question
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
-from likewise.methods.base import Floats, Watch
+from likewise.methods.base import Watch
 from likewise.methods.choosing import KINDS, Phrasing, coverage
+from likewise.methods.experience import columns_left
 from likewise.methods.facets import overview, side_by_side
 from likewise.methods.foretelling import was_foretold
 from likewise.methods.interview import Interview
@@ -32,7 +33,7 @@ class Likewise(KernelClusterer):
         How many groups; None lets them grow from the answers.
     kinds : str or sequence of str
         Kinds of questions, of ``pair``, ``choice`` and ``label``; ``"pair"`` alone
-        is what the papers ask.
+        is what the papers ask, and where labels are allowed every image is asked for its label.
     strategy : {None, "random"}
         ``"random"`` asks about images drawn at random, for comparison.
     n_cover : int, optional
@@ -151,16 +152,7 @@ class Likewise(KernelClusterer):
 
     @property
     def _phrasing(self) -> Phrasing:
-        return Phrasing(self._kinds, self._seeds, self._raw_probabilities, self.constraints_)
-
-    @property
-    def _raw_probabilities(self) -> Floats:
-        """Return the probabilities with columns in the order of the classes."""
-        order = np.argsort(self._columns)
-        if (order[1:] > order[:-1]).all():  # as nearly always; a million rows are not copied
-            return self.probabilities_
-        raw: Floats = self.probabilities_[:, order]
-        return raw
+        return Phrasing(self._kinds, self._seeds, self._beliefs, self.constraints_)
 
     # -- the walk -----------------------------------------------------------
 
@@ -168,8 +160,12 @@ class Likewise(KernelClusterer):
         """Take in answers, and note which of them the model had foretold."""
         said = as_answers(questions, answers)
         if hasattr(self, "labels_") and self._learner.tuning is not None:
-            foretold = (was_foretold(answer, self.probabilities_) for answer in said)
+            foretold = (was_foretold(answer, self._beliefs) for answer in said)
             self._expectations += [right for right in foretold if right is not None]
+            for answer in said:
+                image, *others = answer.question.images
+                believed, places = self._beliefs[image], self._columns[self.labels_[others]]
+                self._experience.note(believed, columns_left(answer, places, len(believed)))
         return super().tell([a.question for a in said], said)
 
     def _walk(

@@ -11,6 +11,7 @@ from likewise.queries.joint import Joint
 from likewise.queries.joint_authors import JointAuthors
 from likewise.queries.margin_diversity import MarginDiversity
 from likewise.queries.pool import QueryStrategy
+from likewise.queries.representative_difficult import RepresentativeDifficult
 from likewise.queries.s_hp import HardPairs
 from likewise.queries.s_up import UncertainPairs
 from likewise.queries.sqrt_loss import SqrtLoss
@@ -24,6 +25,7 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "joint-authors": JointAuthors,
     "margin-diversity": MarginDiversity,
     "random": Random,
+    "representative-difficult": RepresentativeDifficult,
     "s-hp": HardPairs,
     "s-up": UncertainPairs,
     "sqrt-loss": SqrtLoss,

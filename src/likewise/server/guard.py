@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 256 * 1024
+_EVERYWHERE = {"0.0.0.0", "::"}  # listens at every address of the machine
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -86,7 +87,7 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self._hosts or ("0.0.0.0" in self._hosts and _is_address(name))
+        return name in self._hosts or (bool(_EVERYWHERE & self._hosts) and _is_address(name))
 
     def _has_token(self, scope: Scope, headers: Headers) -> bool:
         given = [_bearer(headers), _cookie(headers, self.cookie), self._in_address(scope)]

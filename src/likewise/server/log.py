@@ -26,17 +26,19 @@ def log(desk: Desk) -> APIRouter:
         """Return the log, the newest first, as far as it holds the words searched for."""
         sorting = desk.sorting(orientation)
         aside = desk.session.graph(sorting.name).set_aside
+        entries = desk.session.entries(sorting.name)
+        fell = {one.takes_back: one.id for one, stands in entries if one.takes_back and stands}
         found = [
-            views.entry(entry, stands=stands, aside=entry.id in aside)
-            for entry, stands in reversed(desk.session.entries(sorting.name))
-            if entry.kind != TAKE_BACK
+            views.entry(one, stands=stands, aside=one.id in aside, taken_back_by=fell.get(one.id))
+            for one, stands in reversed(entries)
+            if one.kind != TAKE_BACK
         ]
         fitting = [entry for entry in found if _fits(entry, search)]
         return AnswersOut(n=len(fitting), answers=fitting[offset : offset + limit])
 
     @router.delete("/answers/{number}")
     def take_back(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:
-        """Take back any answer, or any change of a group."""
+        """Take back any answer, or any change of a group; of a take-back: bring it back."""
         return views.entry(desk.take_back(orientation, number, who), stands=False)
 
     @router.post("/undo")

@@ -37,7 +37,7 @@ class QuestionsOut(BaseModel):
 
 
 class EntryOut(BaseModel):
-    """One line of the log."""
+    """One line of the log; take back `taken_back_by`, and it stands again."""
 
     id: int
     kind: str
@@ -50,6 +50,7 @@ class EntryOut(BaseModel):
     seconds: float | None
     stands: bool
     aside: bool
+    taken_back_by: int | None
 
 
 class ConflictOut(BaseModel):

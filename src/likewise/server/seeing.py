@@ -46,7 +46,9 @@ def seeing(desk: Desk) -> APIRouter:
             merge_into=given.merge_into,
             who=given.who,
         )
-        desk.publish({"event": "answers", "orientation": sorting.name})
+        desk.publish({"event": "groups", "orientation": sorting.name})
+        if given.merge_into is not None:
+            desk.merged(sorting)
         return GroupOut(
             key=changed.key,
             name=changed.name,

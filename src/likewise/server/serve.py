@@ -3,6 +3,7 @@
 import socket
 import sys
 from collections.abc import Callable
+from errno import EADDRNOTAVAIL
 
 import uvicorn
 from fastapi import FastAPI
@@ -25,8 +26,14 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         bound.close()
+        is_named = isinstance(error, socket.gaierror | UnicodeError)
+        if is_named or getattr(error, "errno", 0) == EADDRNOTAVAIL:
+            raise LikewiseError(
+                f"{host} is no address of this machine ({error}); leave --host out to be reached "
+                "from this machine only, or give 0.0.0.0 for every address it has."
+            ) from error
         raise LikewiseError(
             f"{host}:{port} cannot be used ({error}); another program may have it: leave --port "
             "out to take a free one, or choose another."

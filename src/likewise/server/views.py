@@ -67,7 +67,14 @@ class Views:
         tied = sorting.tied_to(face, _N_ALSO + len(besides))
         return [i for i in tied if i not in besides][:_N_ALSO]
 
-    def entry(self, entry: Entry, *, stands: bool = True, aside: bool = False) -> EntryOut:
+    def entry(
+        self,
+        entry: Entry,
+        *,
+        stands: bool = True,
+        aside: bool = False,
+        taken_back_by: int | None = None,
+    ) -> EntryOut:
         """Return a line of the log."""
         positions, names = self._session.images.positions, self._session.images.names
         images = [positions[content] for content in compared(entry) if content in positions]
@@ -84,6 +91,7 @@ class Views:
             seconds=entry.seconds,
             stands=stands,
             aside=aside,
+            taken_back_by=taken_back_by,
         )
 
     def conflict(self, conflict: Conflict, results: Results | None) -> ConflictOut:

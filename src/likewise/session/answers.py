@@ -11,28 +11,29 @@ from likewise.session.store import Store
 ANSWERS = frozenset({"pair", "choice", "label"})
 CHANGES = frozenset({"rename", "colour", "merge"})  # what people do to groups
 TAKE_BACK = "take_back"
+STAND_BY = "stand_by"  # "it is right", said of an answer that was doubted
 
 _COLUMNS = 'id, orientation, kind, images, answer, "group", groups, takes_back, who, at, seconds'
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the log: an answer, a change of a group, or a take-back.
+    """One line of the log: an answer, a change of a group, a word for an answer, or a take-back.
 
     Parameters
     ----------
     id : int
         Grows with time; never used twice.
     orientation : int
-    kind : {"pair", "choice", "label", "rename", "colour", "merge", "take_back"}
+    kind : {"pair", "choice", "label", "rename", "colour", "merge", "stand_by", "take_back"}
     images : tuple of str
         Content hashes.
     answer : str
-        What was said; the new name or colour of a group.
+        What was said; the new name or colour of a group; the number of the answer stood by.
     group : str, optional
         The key of the group that was chosen or changed.
     groups : tuple of str
-        The keys shown with a choice; the key a group was merged into.
+        The keys shown with a choice; the key a group was merged into; what was stood by.
     takes_back : int, optional
         The entry that is taken back.
     who, at : str

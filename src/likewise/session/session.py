@@ -8,7 +8,7 @@ from likewise.constraints.question import Answer
 from likewise.constraints.wire import from_line
 from likewise.errors import InvalidParameterError
 from likewise.session import groups as grouping
-from likewise.session.answers import TAKE_BACK, Entry, append, find
+from likewise.session.answers import STAND_BY, TAKE_BACK, Entry, append, find
 from likewise.session.folder import SessionFolder
 from likewise.session.groups import Group, Groups
 from likewise.session.orientations import check_writable
@@ -161,6 +161,25 @@ class Session(SessionFolder):
             append(db, entry.orientation, TAKE_BACK, takes_back=entry.id, who=who or "")
         replay.catch_up()
         return entry
+
+    def stand_by(self, orientation: str, number: int, images: Iterable[int], who: str = "") -> None:
+        """Note that an answer was meant as it is, and so are the places of `images`.
+
+        It is an entry in the log, and can be taken back like an answer.
+        """
+        check_writable("who", who)
+        known, hashes = self.orientation(orientation), [self.images.hashes[i] for i in images]
+        entry = find(self._store, number)
+        said = {"images": hashes, "answer": str(number), "groups": [entry.answer] if entry else []}
+        with self.lock, self._store.transaction() as db:
+            append(db, known.id, STAND_BY, **said, who=who)
+
+    def stood_by(self, orientation: str) -> dict[int, tuple[int, ...]]:
+        """Return the answers that people stand by, each with the images whose place is right."""
+        with self.lock:
+            ledger, at = self._current(self.orientation(orientation)).ledger, self.images.positions
+            said = [entry for entry in ledger.standing() if entry.kind == STAND_BY]
+            return {int(one.answer): tuple(at[h] for h in one.images if h in at) for one in said}
 
     def groups(self, orientation: str) -> Groups:
         """Return the groups as they are called and coloured now."""

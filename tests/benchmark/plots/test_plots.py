@@ -65,11 +65,38 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path, kind: str, suffix: str
 
 
 def test_a_curve_has_the_mean_and_spread_of_each_budget_and_begins_with_k_means() -> None:
-    points = _points(groups(ROWS), "acc", "all")
+    points = _points(groups(ROWS), "acc", "all", 0.3)
     spread = 0.02 / 2**0.5
     expected = [(0, 0.3, 0), (10, 0.61 + 1 / 30, spread), (100, 0.61 + 1 / 3, spread)]
     np.testing.assert_allclose(points, expected)
-    assert [point[0] for point in _points(groups(ROWS), "nmi", "all")] == [10.0, 100.0]
+    assert [point[0] for point in _points(groups(ROWS), "nmi", "all", None)] == [10.0, 100.0]
+
+
+def test_nmi_begins_with_k_means_too_where_that_was_run() -> None:
+    rows = (*ROWS, row("kmeans", 0.4, n=0))
+    with styled():
+        figure = answer_curves(Request("answers", rows))
+    starts = [float(np.asarray(axes.lines[0].get_ydata())[0]) for axes in figure.axes]
+    assert starts == [0.3, 0.2]
+
+
+def test_a_method_that_ran_out_of_questions_was_told_everything() -> None:
+    """Of n images in groups, n - 1 answers settle all; without such a run nothing is promised."""
+    full = {**row("likewise", 1.0, n=1040), "n_answers": 1039}
+    for rows, n_rings in ((ROWS, 0), ((*ROWS, full), 1)):
+        with styled():
+            figure = answer_curves(Request("answers", rows))
+        assert sum(line.get_markersize() == 10 for line in figure.axes[0].lines) == n_rings
+        told = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert ("everything told" in told) == bool(n_rings)
+
+
+def test_where_colours_come_again_markers_differ() -> None:
+    rows = tuple(row(f"method {i}", 0.5, n=10) for i in range(30))
+    with styled():
+        figure = answer_curves(Request("answers", rows))
+    lines = figure.legends[0].get_lines()[:30]
+    assert len({(line.get_color(), line.get_marker()) for line in lines}) == 30
 
 
 def test_held_out_images_are_a_dashed_line_and_every_label_a_ring() -> None:

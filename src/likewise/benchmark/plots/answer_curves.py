@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.benchmark.plots.canvas import colour, legend_below, new_figure
+from likewise.benchmark.plots.canvas import COLOURS, colour, legend_below, new_figure
 from likewise.benchmark.plots.request import Request
 from likewise.benchmark.tables.groups import Group, Task, tasks, variants
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _METRICS = {"acc": "ACC", "nmi": "NMI"}
+_MARKERS = ("o", "^", "s", "x")
 _TRIVIAL = {
     "majority_acc": ("everything in one group", (0, (1, 3))),
     "other_orientation_acc": ("perfect other orientation", (0, (4, 3))),
@@ -24,7 +25,7 @@ def answer_curves(request: Request) -> "Figure":
 
     Every point is the mean of runs with that budget, the band their standard deviation. The
     point at 0 is a run without questions, or k-means where there is none; a ring is a run
-    that was told every label, the fully supervised end.
+    that might ask about every image and so was told everything, the fully supervised end.
     """
     shown = [task for task in tasks(request.needed_rows()) if task.rows]
     figure = new_figure(8.5, 2.9 * len(shown) + 0.6)
@@ -33,17 +34,20 @@ def answer_curves(request: Request) -> "Figure":
     for line, task in zip(panels, shown, strict=True):
         for axes, metric in zip(line, _METRICS, strict=True):
             _draw(axes, task, metric, names)
-    legend_below(figure, _handles(names, any(_tested(task) for task in shown)))
+    ended = any(_is_full(group) for task in shown for group in task.groups)
+    legend_below(figure, _handles(names, any(_tested(task) for task in shown), ended))
     return figure
 
 
 def _draw(axes: Any, task: Task, metric: str, names: Sequence[str]) -> None:
+    zero = _zero(task, metric)
     for name, of in variants(task.groups).items():
+        ink, marker = _look(names.index(name))
         for part, style in (("all", "-"), ("test", "--")):
-            points = _points(of, metric, part)
+            points = _points(of, metric, part, zero)
             if points:
-                _draw_line(axes, points, colour(names.index(name)), style)
-                _mark_ends(axes, of, points, colour(names.index(name)))
+                _draw_line(axes, points, ink, style, marker)
+                _mark_ends(axes, of, metric, part, ink)
     baselines: Mapping[str, Any] = task.rows[0]["baselines"]
     for name, (_, dashes) in _TRIVIAL.items():
         if metric == "acc" and baselines[name] is not None:
@@ -54,53 +58,79 @@ def _draw(axes: Any, task: Task, metric: str, names: Sequence[str]) -> None:
     axes.set(xlabel="answers", ylabel=_METRICS[metric], title=f"{task.name}\n{task.regime}")
 
 
-def _points(of: Sequence[Group], metric: str, part: str) -> list[tuple[float, float, float]]:
+def _zero(task: Task, metric: str) -> float | None:
+    """Return where curves begin that have no run without questions: at k-means."""
+    if metric == "acc":
+        return float(np.mean([row["baselines"]["kmeans_acc"] for row in task.rows]))
+    plain = [g for g in task.groups if g.method == "kmeans" and "settings" not in g.spec]
+    marks = [mark for group in plain for mark in group.marks(metric, "all") if mark is not None]
+    return float(np.mean(marks)) if marks else None
+
+
+def _points(
+    of: Sequence[Group], metric: str, part: str, zero: float | None
+) -> list[tuple[float, float, float]]:
     """Return answers, mean and spread of each budget, by the number of answers."""
-    found = []
-    for group in of:
-        marks = [mark for mark in group.marks(metric, part) if mark is not None]
-        if marks:
-            answers = float(np.mean([row["n_answers"] for row in group.rows]))
-            spread = float(np.std(marks, ddof=1)) if len(marks) > 1 else 0.0
-            found.append((answers, float(np.mean(marks)), spread))
-    if metric == "acc" and part == "all" and found and min(found)[0] > 0:
-        zero = [row["baselines"]["kmeans_acc"] for group in of for row in group.rows]
-        found.append((0.0, float(np.mean(zero)), 0.0))
+    found = [point for group in of for point in _point(group, metric, part)]
+    if part == "all" and zero is not None and found and min(found)[0] > 0:
+        found.append((0.0, zero, 0.0))
     return sorted(found)
 
 
-def _draw_line(axes: Any, points: list[tuple[float, float, float]], ink: str, style: str) -> None:
+def _point(group: Group, metric: str, part: str) -> list[tuple[float, float, float]]:
+    marks = [mark for mark in group.marks(metric, part) if mark is not None]
+    if not marks:
+        return []
+    answers = float(np.mean([row["n_answers"] for row in group.rows]))
+    spread = float(np.std(marks, ddof=1)) if len(marks) > 1 else 0.0
+    return [(answers, float(np.mean(marks)), spread)]
+
+
+def _look(number: int) -> tuple[str, str]:
+    """Return colour and marker; where colours come again, the marker is another."""
+    return colour(number), _MARKERS[number // len(COLOURS) % len(_MARKERS)]
+
+
+def _draw_line(
+    axes: Any, points: list[tuple[float, float, float]], ink: str, style: str, marker: str
+) -> None:
     answers, means, spreads = np.array(points).T
+    look: dict[str, Any] = {"color": ink, "linewidth": 1.2, "marker": marker, "markersize": 4}
     if len(points) == 1 and answers[0] == 0:  # asks nothing: the same at every budget
-        axes.axhline(means[0], color=ink, linewidth=1.2, linestyle=style)
+        axes.plot([0, 1], [means[0]] * 2, style, transform=axes.get_yaxis_transform(), **look)
         return
-    axes.plot(answers, means, style, color=ink, marker=".", markersize=6, linewidth=1.2)
+    axes.plot(answers, means, style, **look)
     axes.fill_between(answers, means - spreads, means + spreads, color=ink, alpha=0.15, linewidth=0)
 
 
-def _mark_ends(
-    axes: Any, of: Sequence[Group], points: list[tuple[float, float, float]], ink: str
-) -> None:
-    n_images = max(row["n_images"] for group in of for row in group.rows)
-    for answers, mean, _ in points:
-        if answers >= n_images:
-            axes.plot(
-                answers, mean, "o", markersize=10, markerfacecolor="none", color=ink, clip_on=False
-            )
+def _mark_ends(axes: Any, of: Sequence[Group], metric: str, part: str, ink: str) -> None:
+    ring: dict[str, Any] = {"markersize": 10, "markerfacecolor": "none", "clip_on": False}
+    for group in filter(_is_full, of):
+        for answers, mean, _ in _point(group, metric, part):
+            axes.plot(answers, mean, "o", color=ink, **ring)
+
+
+def _is_full(group: Group) -> bool:
+    """Return whether every image could be asked about; an answer or two fewer then tell all."""
+    return group.asks and any(group.n_questions >= row["n_images"] for row in group.rows)
 
 
 def _tested(task: Task) -> bool:
     return any(row["test"] for row in task.rows)
 
 
-def _handles(names: Sequence[str], tested: bool) -> list[Any]:
+def _handles(names: Sequence[str], tested: bool, ended: bool) -> list[Any]:
     from matplotlib.lines import Line2D
 
-    lines = [Line2D([], [], color=colour(i), marker=".", label=n) for i, n in enumerate(names)]
+    lines = []
+    for number, name in enumerate(names):
+        ink, marker = _look(number)
+        lines.append(Line2D([], [], color=ink, marker=marker, markersize=4, label=name))
     for text, dashes in _TRIVIAL.values():
         lines.append(Line2D([], [], color="grey", linewidth=0.8, linestyle=dashes, label=text))
     if tested:
         lines.append(Line2D([], [], color="black", linestyle="--", label="images held out"))
-    ring: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
-    lines.append(Line2D([], [], color="black", linestyle="", **ring, label="every label told"))
+    if ended:
+        ring: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
+        lines.append(Line2D([], [], color="black", linestyle="", **ring, label="everything told"))
     return lines

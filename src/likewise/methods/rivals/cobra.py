@@ -16,6 +16,7 @@ from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.oracles.oracle import Oracle
+from likewise.queries.codes import encode
 from likewise.seeds import derive
 
 _DEFAULT = 25  # super-instances where no budget is known; the paper's smallest
@@ -143,14 +144,18 @@ class SuperInstances:
         is_open = (relations[first, second] == 0) & ~is_bad[first] & ~is_bad[second]
         first, second = first[is_open], second[is_open]
         order = np.argsort(self.away[first, second], kind="stable")
-        groups, passed = graph.groups()[self.medoids], recently_passed(graph)
-        found: dict[tuple[int, int], list[int]] = {}
-        for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True):
-            pair = sorted((int(self.medoids[i]), int(self.medoids[j])))
-            if tuple(pair) not in passed:
-                clusters = sorted((int(groups[i]), int(groups[j])))
-                found.setdefault((clusters[0], clusters[1]), pair)
-        return np.array(list(found.values()), dtype=np.intp).reshape(-1, 2)
+        first, second = first[order], second[order]
+        pairs = np.sort(np.column_stack([self.medoids[first], self.medoids[second]]), axis=1)
+        if passed := recently_passed(graph):
+            n = graph.n_images
+            is_new = ~np.isin(encode(pairs, n), encode(np.array(list(passed)), n))
+            first, second, pairs = first[is_new], second[is_new], pairs[is_new]
+        groups = graph.groups()[self.medoids]
+        clusters = np.sort(np.column_stack([groups[first], groups[second]]), axis=1)
+        codes = clusters[:, 0] * (groups.max() + 1) + clusters[:, 1]
+        closest = np.sort(np.unique(codes, return_index=True)[1])
+        found: Indexes = pairs[closest]
+        return found
 
     def merged(self, graph: ConstraintGraph, n_clusters: int) -> Indexes:
         """Return the cluster of each super-instance, below `n_clusters`."""

@@ -1,7 +1,7 @@
 // The one place that talks to the server. What it says when it refuses is shown as it is.
 
 export const state = {
-  orientation: "",
+  orientation: sessionStorage.getItem("likewise-by") ?? "", // of this tab: to reload it changes nothing
   who: localStorage.getItem("likewise-who") ?? "",
   client: crypto.getRandomValues(new Uint32Array(2)).join("-"),
 };
@@ -40,7 +40,7 @@ export const api = {
   move: (images, group) => call("POST", "/api/moves", meant({ images, group, who: state.who })),
   split: (images, name) => call("POST", "/api/groups", meant({ images, name, who: state.who })),
   doubts: () => call("GET", "/api/suspects" + query({})),
-  standBy: (id) => call("POST", `/api/suspects/${id}` + query({})),
+  standBy: (id) => call("POST", `/api/suspects/${id}` + query({ who: state.who })),
   violations: () => call("GET", "/api/violations" + query({})),
   compare: (second) => call("GET", "/api/compare?" + new URLSearchParams({ first: state.orientation, second, limit: 4 })),
   folders: (how) => call("POST", "/api/folders", meant({ how })),

@@ -15,7 +15,7 @@ import { setOnMap } from "/page/zoom.js";
 
 const VIEWS = ["ask", "groups", "map", "answers", "compare"];
 
-const RETRY = 2000; // milliseconds
+const [RETRY, MOMENT] = [2000, 1000]; // milliseconds
 let release = null;
 let seenDoubts = "";
 let view = "ask";
@@ -89,7 +89,10 @@ async function lookAtStatus() {
 
 async function showOrientations() {
   const known = await api.orientations();
-  if (!known.some((one) => one.name === state.orientation)) state.orientation = (await api.status()).orientation;
+  if (!known.some((one) => one.name === state.orientation)) {
+    state.orientation = ""; // which is the one to begin with
+    state.orientation = (await api.status()).orientation;
+  }
   $("orientation").replaceChildren(...known.map((one) => h("option", { value: one.name, selected: one.name === state.orientation }, one.name)));
   showExports(complain);
   document.title = `${state.orientation} · likewise`;
@@ -97,6 +100,7 @@ async function showOrientations() {
 
 async function switchTo(name) {
   state.orientation = name;
+  sessionStorage.setItem("likewise-by", name);
   seenDoubts = "";
   for (const part of Object.values(parts)) part.reset?.();
   await showOrientations();
@@ -160,6 +164,12 @@ function inTabs(event, pressed) {
   return true;
 }
 
+// What others did is seen a moment later; all that happens in that moment is one look.
+let due = 0;
+function renew() {
+  due ||= setTimeout(() => { due = 0; parts[view]?.renew?.(); }, MOMENT);
+}
+
 async function comeBack() {
   complain("");
   complain("", "lost");
@@ -195,7 +205,14 @@ function listen() {
     if (wasLost) comeBack().catch((error) => complain(error.message));
     wasLost = false;
   };
-  news.addEventListener("answers", (event) => mine(event) && showStatus());
+  news.addEventListener("answers", (event) => { if (mine(event)) { showStatus(); renew(); } });
+  news.addEventListener("groups", (event) => { // other names
+    if (!mine(event)) return;
+    showStatus();
+    renew();
+    if (view === "map") parts.map.refresh();
+    if (view === "ask") parts.asking.refill(true);
+  });
   news.addEventListener("training", (event) => mine(event) && say("learning…"));
   news.addEventListener("embedding", (event) => say(`reading pictures: ${JSON.parse(event.data).done} of ${JSON.parse(event.data).total}`));
   news.addEventListener("died", () => say("Training stopped and is being started again; answers are kept."));

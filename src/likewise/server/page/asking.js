@@ -2,11 +2,12 @@
 
 import { api } from "/page/api.js";
 import { $, some } from "/page/elements.js";
-import { answerOf, finishedView, isSame, loadAhead, questionView } from "/page/question.js";
+import { answerOf, finishedView, isSame, loadAhead, questionView, spoken } from "/page/question.js";
 import { conflictView, doubtView } from "/page/settling.js";
 
 const view = $("view-ask");
 const kept = new Set(); // contradictions the person leaves as they are
+const LATER = 20; // answers after which what was put off is offered again
 
 export function makeAsking({ complain, changed }) {
   let line = [];
@@ -15,10 +16,12 @@ export function makeAsking({ complain, changed }) {
   let turn = Promise.resolve(); // undo pressed twice is undo twice; it waits for its turn
   let note = "";
   let conflict = null;
-  let doubt = null; // an answer worth a second look
-  let isLater = false;
+  let doubts = []; // answers worth a second look
+  const putOff = new Set(); // those of them that wait
+  let nSince = 0; // answers given since then
 
   const question = () => line[0];
+  const doubt = () => doubts.find((one) => !putOff.has(one.answer.id)) ?? null;
 
   // -- questions and answers --
 
@@ -29,7 +32,8 @@ export function makeAsking({ complain, changed }) {
       const { questions } = await api.questions(4);
       complain("");
       if (busy || question() !== shown) return; // an answer brought newer ones meanwhile
-      line = keeps && shown && questions.length ? [shown, ...questions.filter((one) => !isSame(one, shown))] : questions;
+      const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with names as they are now
+      line = keeps && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
     } catch (error) {
       complain(error.message);
     }
@@ -51,6 +55,7 @@ export function makeAsking({ complain, changed }) {
       line = reply.questions;
       note = noteOf(reply);
       conflict = reply.conflict ?? conflict;
+      if (++nSince === LATER) putOff.clear();
       complain("");
       show();
       changed();
@@ -91,7 +96,7 @@ export function makeAsking({ complain, changed }) {
       try {
         await api.takeBack(id);
         conflict = null;
-        doubt = doubt?.answer.id === id ? null : doubt;
+        doubts = doubts.filter((one) => one.answer.id !== id);
         note = "Taken back.";
         changed();
         await refill();
@@ -106,34 +111,39 @@ export function makeAsking({ complain, changed }) {
       changed(); // there may be another one
     },
     async standBy(id) {
-      await api.standBy(id).catch((error) => complain(error.message));
-      await lookAgain();
-      changed();
+      try {
+        await api.standBy(id);
+        note = "Noted that it is right; undo takes that back.";
+        await lookAgain();
+        changed();
+      } catch (error) {
+        complain(error.message);
+      }
     },
     async newGroup(image) {
       try {
         const made = await api.split([image], "");
         conflict = made.conflicts[0] ?? null;
         note = "A new group was made; name it under Groups.";
-        doubt = null;
+        doubts = [];
         changed();
         await refill();
       } catch (error) {
         complain(error.message);
       }
     },
-    later() {
-      isLater = true;
+    later() { // others may come meanwhile
+      doubts.forEach((one) => putOff.add(one.answer.id));
+      [nSince, note] = [0, `Put off; it is offered again after ${LATER} more answers.`];
       show();
     },
   };
 
   async function lookAgain() {
     try {
-      const [first = null] = await api.doubts();
-      const isOther = first?.answer.id !== doubt?.answer.id;
-      doubt = first;
-      if (isOther) show();
+      const before = doubt()?.answer.id;
+      doubts = await api.doubts();
+      if (doubt()?.answer.id !== before) show();
     } catch (error) {
       complain(error.message);
     }
@@ -143,13 +153,17 @@ export function makeAsking({ complain, changed }) {
 
   function show() {
     shownAt = performance.now();
+    const was = view.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
     view.replaceChildren(...parts());
+    // Who goes by Tab stays where they were; a click leaves the keys to the question.
+    if (was) (view.querySelector(`[data-answer="${CSS.escape(was.dataset.answer ?? "")}"], #${was.id || "main"}`) ?? $("main")).focus();
+    $("spoken").textContent = question() ? spoken(question(), note) : "Nothing is left to ask.";
     view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
     line.slice(1, 3).forEach(loadAhead);
   }
 
   function parts() {
-    const top = conflict ? [conflictView(conflict, settling)] : doubt && !isLater ? [doubtView(doubt, settling)] : [];
+    const top = conflict ? [conflictView(conflict, settling)] : doubt() ? [doubtView(doubt(), settling)] : [];
     return [...top, ...(question() ? questionView(question(), note, { answer, undo }) : [finishedView(undo)])];
   }
 
@@ -173,7 +187,8 @@ export function makeAsking({ complain, changed }) {
       show();
     },
     reset: () => {
-      [line, note, conflict, doubt, isLater] = [[], "", null, null, false];
+      [line, note, conflict, doubts] = [[], "", null, []];
+      putOff.clear();
     },
   };
 }

@@ -4,6 +4,7 @@ import { api } from "/page/api.js";
 import { $, h, picture, some } from "/page/elements.js";
 
 const view = $("view-answers");
+const PAGE = 50; // answers that come at a time
 
 export function makeLog({ complain, changed }) {
   const search = h("input", { type: "search", placeholder: "search names and answers", "aria-label": "Search the answers" });
@@ -36,16 +37,17 @@ export function makeLog({ complain, changed }) {
   }
 
   function item(entry) {
-    const take = h("button", { type: "button", onclick: async () => {
-      await api.takeBack(entry.id).then(() => changed(), (error) => complain(error.message));
+    const act = (words, id) => h("button", { type: "button", onclick: async () => {
+      await api.takeBack(id).then(() => changed(), (error) => complain(error.message));
       refresh();
-    } }, "Take back");
+    } }, words);
     const when = entry.at ? new Date(entry.at).toLocaleString() : "";
     return h("li", { "data-id": entry.id }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])),
       h("div", { class: "about" }, h("div", { class: `says ${entry.stands ? "" : "fell"}` }, entry.says),
         h("div", { class: "quiet" }, [entry.names.slice(0, 2).join(" · "), entry.who, when].filter(Boolean).join(" — ")),
-        entry.aside ? h("div", { class: "badge" }, "set aside: contradicts earlier answers") : null),
-      entry.stands ? take : h("span", { class: "quiet" }, "taken back"));
+        entry.aside ? h("div", { class: "badge" }, "set aside: contradicts earlier answers") : null,
+        entry.stands ? null : h("div", { class: "quiet" }, "taken back")),
+      entry.stands ? act("Take back", entry.id) : act("Bring back", entry.taken_back_by));
   }
 
   search.addEventListener("input", () => {
@@ -53,5 +55,11 @@ export function makeLog({ complain, changed }) {
     wait = setTimeout(() => refresh(), 150);
   });
   more.addEventListener("click", () => refresh(list.children.length));
-  return { refresh: () => { check(); return refresh(); } };
+  // Nothing is taken from under the hand, or from under the eye of who reads further down.
+  function renew() {
+    if (list.contains(document.activeElement) || list.children.length > PAGE) return;
+    check();
+    refresh();
+  }
+  return { renew, refresh: () => { check(); return refresh(); } };
 }

@@ -18,6 +18,10 @@ export const answerOf = (question, action, pressed) =>
 export const loadAhead = (question) =>
   question.images.forEach((id) => (new Image().src = (question.kind === "pair" ? large : small)(id)));
 
+// For those who hear the page.
+export const spoken = ({ kind, names }, note) =>
+  `${note} ${kind === "pair" ? "Same" : "Which"} ${state.orientation}? ${names.slice(0, kind === "pair" ? 2 : 1).join(" and ")}`.trim();
+
 export function questionView(question, note, { answer, undo }) {
   const title = h("h1", {}, question.kind === "pair" ? "Same " : "Which ", h("b", {}, state.orientation), "?");
   const body = question.kind === "pair" ? pair(question) : choices(question, answer);
