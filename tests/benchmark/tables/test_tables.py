@@ -168,9 +168,13 @@ def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
     assert (line["ACC, printed"], line["answers, printed"]) == (".873", "10,000")
     assert (line["ACC, pretrained"], line["answers, pretrained"]) == (".900", "1,000")
     assert (line["ACC, from scratch"], line["F, from scratch"]) == (".700", ".700")
+    assert line["area, pretrained"] == str(Figure.of([area(ours[0])]))
+    assert line["area, from scratch"] == str(Figure.of([area(ours[3])])) != line["area, pretrained"]
+    assert _cells(table)["— everything in one group (ours)"]["area, pretrained"] == ""
     assert _cells(table)["DCC"]["ACC, pretrained"] == ".600"
     assert _cells(table)["MiCE"]["ACC, pretrained"] == ""
-    assert _cells(table)["— perfect other orientation (ours)"]["ACC, pretrained"] == ".500"
+    other = _cells(table)["— perfect other orientation (ours)"]
+    assert other["ACC, pretrained"] == other["ACC, from scratch"] == ".500"
     assert make_tables(ours, "pcl-3")[1].notes[-1] == "No run of ours on this set yet."
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likewise.benchmark.printed import Printed, paper_tables, printed
+from likewise.benchmark.tables.area import area
 from likewise.benchmark.tables.figure import Figure
 from likewise.benchmark.tables.groups import Group, Row, groups
 from likewise.benchmark.tables.table import Cell, Table
@@ -53,7 +54,8 @@ def _table(
     for cell in here:
         lines.setdefault((cell.row, cell.n_answers), []).append(cell)
     words = ["answers", *(_METRICS.get(metric, metric.upper()) for metric in metrics)]
-    header = [f"{word}, {regime}" for regime in ("printed", *regimes) for word in words]
+    header = [f"{word}, printed" for word in words]
+    header += [f"{word}, {regime}" for regime in regimes for word in (*words, "area")]
     costs = ["s", "MB"] if times and ours else []
     digits = 4 if any(cell.value and round(cell.value, 3) != cell.value for cell in cells) else 3
     body: list[list[Cell]] = []
@@ -83,10 +85,11 @@ def _ours(chosen: Sequence[Group | None], metrics: Sequence[str]) -> list[Cell]:
     cells: list[Cell] = []
     for group in chosen:
         if group is None:
-            cells += [""] * (1 + len(metrics))
+            cells += [""] * (2 + len(metrics))
         else:
             cells.append(Figure.known(group.values("n_answers")).but(digits=0))
             cells += [Figure.of(group.marks(metric)) for metric in metrics]
+            cells.append(Figure.of([area(row) for row in group.rows]))
     return cells
 
 
@@ -144,11 +147,12 @@ def _honest(
     lines: list[list[Cell]] = []
     for name, text in _TRIVIAL.items():
         line: list[Cell] = [text, *([""] * (width - 1))]
-        for number, regime in enumerate(regimes, start=1):
+        for number, regime in enumerate(regimes):
             rows = [row for group in ours if _regime(group) == regime for row in group.rows]
             if "acc" in metrics:
                 values = {row["seed"]: row["baselines"][name] for row in rows}
-                column = 2 + number * (1 + len(metrics)) + metrics.index("acc")
+                first = 2 + len(metrics) + number * (2 + len(metrics))
+                column = first + 1 + metrics.index("acc")
                 line[column] = Figure.known(values.values())
         lines.append(line)
     if not any(group.spec.get("strategy") == "random" for group in ours):
