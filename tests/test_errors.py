@@ -18,6 +18,8 @@ def test_a_name_that_is_nearly_right_is_answered_with_the_right_one() -> None:
 def test_a_name_like_no_other_is_answered_with_all_there_are() -> None:
     error = UnknownNameError("method", "zzz", ["occ", "cc"])
     assert str(error) == "'zzz' is not a known method; choose one of: cc, occ."
+    none = UnknownNameError("preset of DCC", "small", [])
+    assert str(none) == "'small' is not a known preset of DCC; there is none: leave it out."
 
 
 def test_answers_that_ended_early_are_kept_in_the_error() -> None:

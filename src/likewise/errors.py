@@ -35,7 +35,9 @@ class UnknownNameError(InvalidParameterError):
         self.name, self.known = name, sorted(known)
         close = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
-        super().__init__(f"{name!r} is not a known {what}; {hint} one of: {', '.join(self.known)}.")
+        choice = f"{hint} one of: {', '.join(self.known)}"
+        advice = choice if self.known else "there is none: leave it out"
+        super().__init__(f"{name!r} is not a known {what}; {advice}.")
 
 
 class CollectionError(LikewiseError, ValueError):
