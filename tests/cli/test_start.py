@@ -84,6 +84,14 @@ def test_a_folder_that_is_not_there_is_said_so(run: Run, tmp_path: Path) -> None
     assert f"The folder '{tmp_path / 'nowhere'}' does not exist; check its name." in result.stderr
 
 
+def test_beyond_this_machine_it_is_said_what_is_exposed(run: Run, tmp_path: Path) -> None:
+    words = ("start", tmp_path / "nowhere", "--by", "colour", "--no-browser", "--host")
+    said = run(*words, "0.0.0.0").stderr
+    assert "lets everyone who can reach this machine and has the address with its token see" in said
+    assert "answer and export; the connection is not encrypted" in said
+    assert "lets everyone" not in run(*words, "127.0.0.1").stderr
+
+
 def test_it_must_be_said_by_what_to_sort(run: Run, photos: Path) -> None:
     result = run("start", photos, "--no-browser")
     assert result.exit_code == 1

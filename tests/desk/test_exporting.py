@@ -1,12 +1,15 @@
-"""The gallery page as a file: what it shows, and what it says of the answers."""
+"""The gallery page as a file: what it shows, and what it says of the answers; folders."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from likewise.constraints.question import Question
 from likewise.desk import exporting
 from likewise.desk.desk import Desk
+from likewise.desk.folders import sort_into_folders
+from likewise.errors import SessionError
 
 
 def page_of(desk: Desk) -> str:
@@ -39,3 +42,13 @@ def test_answers_that_could_not_be_honoured_are_not_said_to_hold(
     for pair in combinations(three, 2):  # three groups, and there are two places
         sorted_desk.answer("colour", Question.pair(*pair), "different")
     assert "From 3 answers; 1 of them could not be honoured." in page_of(sorted_desk)
+
+
+def test_of_a_folder_that_is_gone_no_folders_are_made(sorted_desk: Desk, tmp_path: Path) -> None:
+    root = sorted_desk.session.root
+    assert root is not None
+    before = {path.name for path in root.parent.iterdir()}
+    root.rename(tmp_path / "elsewhere")
+    with pytest.raises(SessionError, match="is not there; bring it back first, or export a table"):
+        sort_into_folders(sorted_desk.session, "colour", "copy")
+    assert {path.name for path in root.parent.iterdir()} <= before | {"elsewhere"}
