@@ -9,7 +9,8 @@ from scipy.optimize import minimize_scalar
 
 from likewise.constraints.question import Answer, Question
 from likewise.encoders.embeddings import Embeddings
-from likewise.methods.experience import Experience, columns_left, tempered
+from likewise.methods.experience import Experience, tempered
+from likewise.methods.foretelling import columns_left
 from likewise.methods.likewise import Likewise
 from likewise.metrics.calibration import expected_calibration_error
 from likewise.oracles.labels import LabelOracle
@@ -61,8 +62,12 @@ def test_an_answer_leaves_the_columns_it_does_not_exclude(
     assert (None if found is None else np.flatnonzero(found).tolist()) == left
 
 
-def test_an_answer_that_excludes_every_group_tells_nothing() -> None:
-    assert columns_left(Answer(CHOICE, "none"), np.array([0, 1]), 2) is None
+@pytest.mark.parametrize("left", [[True, True], [False, False]])
+def test_an_answer_that_excludes_no_group_or_every_one_is_no_test(left: list[bool]) -> None:
+    experience = Experience()
+    experience.note(np.array([0.9, 0.1], np.float32), np.array(left))
+    experience.note(np.array([0.9, 0.1], np.float32), None)
+    assert len(experience.arrays()["experience.said"]) == 0
 
 
 @given(st.floats(0.3, 6.0), st.integers(0, 99))

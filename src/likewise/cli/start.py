@@ -161,14 +161,14 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
     from likewise.cli.bars import Bars
     from likewise.server.app import create_app
-    from likewise.server.door import LOOPBACK, keep_door
+    from likewise.server.door import EVERYWHERE, LOOPBACK, keep_door
     from likewise.server.serve import serve
 
     def ready() -> None:
         if door.host in LOOPBACK:  # elsewhere a token is good for once
             keep_door(desk.session.path, door)
         say(door.address)
-        if door.host in ("0.0.0.0", "::"):
+        if door.host in EVERYWHERE:
             note("Note: elsewhere, put the number of this machine in place of 127.0.0.1.")
         typer.get_text_stream("stdout").flush()
         if browser:

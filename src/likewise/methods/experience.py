@@ -16,39 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.question import DIFFERENT, SAME, Answer
-from likewise.constraints.relation import Indexes
 from likewise.encoders.encoder import Floats
-
-Columns = npt.NDArray[np.bool_]
+from likewise.methods.foretelling import Columns
 
 _RECENT = 300  # answers that count
 _SLIP, _SPREAD = 0.01, 0.2
 _LOG_T = np.linspace(-0.8, 1.6, 121)
 _TINY = 1e-12
-
-
-def columns_left(answer: Answer, places: Indexes, n_columns: int) -> Columns | None:
-    """Return which columns an answer leaves for the image it is about; None if it tells nothing.
-
-    Parameters
-    ----------
-    answer : Answer
-    places : array of shape (m,)
-        The columns of the images it was compared with, in their order.
-    n_columns : int
-    """
-    question, said = answer.question, answer.answer
-    is_left = np.zeros(n_columns, dtype=bool)
-    if said in (SAME, DIFFERENT):
-        is_left[places[0]] = True
-    elif question.kind == "choice" and said in question.groups:
-        is_left[places[question.groups.index(said)]] = True
-    elif said in ("none", "new"):
-        is_left[places] = True
-    if said in (DIFFERENT, "none", "new"):
-        is_left = ~is_left
-    return is_left if is_left.any() and not is_left.all() else None
 
 
 def tempered(probabilities: Floats, temperature: float) -> Floats:
@@ -70,8 +44,11 @@ class Experience:
         self._left: list[Columns] = []
 
     def note(self, probabilities: Floats, is_left: Columns | None) -> None:
-        """Remember one image: its probabilities, and the columns that its answer left."""
-        if is_left is not None:
+        """Remember one image: its probabilities, and the columns that its answer left.
+
+        An answer that leaves all of them, or none (a group that is not there yet), is no test.
+        """
+        if is_left is not None and is_left.any() and not is_left.all():
             self._said = [*self._said, probabilities.copy()][-_RECENT:]
             self._left = [*self._left, is_left][-_RECENT:]
 

@@ -1,9 +1,35 @@
-"""Whether an answer is what the model expected, before it has learned from it."""
+"""What an answer leaves open, and whether it is what the model expected before it learned it."""
 
 import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import DIFFERENT, SAME, Answer
+from likewise.constraints.relation import Indexes
+
+Columns = npt.NDArray[np.bool_]
+
+
+def columns_left(answer: Answer, places: Indexes, n_columns: int) -> Columns | None:
+    """Return which columns an answer leaves for the image it is about; None if it tells nothing.
+
+    Parameters
+    ----------
+    answer : Answer
+    places : array of shape (m,)
+        The columns of the images it was compared with, in their order.
+    n_columns : int
+    """
+    question, said = answer.question, answer.answer
+    is_left = np.zeros(n_columns, dtype=bool)
+    if said in (SAME, DIFFERENT):
+        is_left[places[0]] = True
+    elif question.kind == "choice" and said in question.groups:
+        is_left[places[question.groups.index(said)]] = True
+    elif said in ("none", "new"):
+        is_left[places] = True
+    else:
+        return None
+    return ~is_left if said in (DIFFERENT, "none", "new") else is_left
 
 
 def was_foretold(answer: Answer, probabilities: npt.NDArray[np.float32]) -> bool | None:
@@ -14,15 +40,6 @@ def was_foretold(answer: Answer, probabilities: npt.NDArray[np.float32]) -> bool
     answer : Answer
     probabilities : array of shape (n, k)
     """
-    image, *others = answer.question.images
-    likeliest = dict(
-        zip((image, *others), probabilities[[image, *others]].argmax(axis=1), strict=True)
-    )
-    if answer.answer in (SAME, DIFFERENT):
-        return bool((likeliest[image] == likeliest[others[0]]) == (answer.answer == SAME))
-    if answer.question.kind == "choice" and answer.answer in answer.question.groups:
-        chosen = others[answer.question.groups.index(answer.answer)]
-        return bool(likeliest[image] == likeliest[chosen])
-    if answer.answer in ("none", "new"):
-        return bool(all(likeliest[image] != likeliest[other] for other in others))
-    return None
+    place, *places = probabilities[list(answer.question.images)].argmax(axis=1)
+    is_left = columns_left(answer, np.array(places, dtype=np.intp), probabilities.shape[1])
+    return None if is_left is None else bool(is_left[place])

@@ -11,9 +11,8 @@ from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Watch
 from likewise.methods.choosing import KINDS, Phrasing, coverage
-from likewise.methods.experience import columns_left
 from likewise.methods.facets import overview, side_by_side
-from likewise.methods.foretelling import was_foretold
+from likewise.methods.foretelling import columns_left, was_foretold
 from likewise.methods.interview import Interview
 from likewise.methods.kernel_clusterer import KernelClusterer
 from likewise.methods.plan import Plan

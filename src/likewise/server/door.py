@@ -11,6 +11,7 @@ from likewise.server.serve import bind
 
 FILE = "page.json"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+EVERYWHERE = ("0.0.0.0", "::")  # listens at every address of the machine
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Door:
     @property
     def address(self) -> str:
         """Return what opens the page."""
-        shown = self.host if self.host not in ("0.0.0.0", "::") else "127.0.0.1"
+        shown = "127.0.0.1" if self.host in EVERYWHERE else self.host
         name = f"[{shown}]" if ":" in shown else shown
         return f"http://{name}:{self.port}/?token={self.token}"
 

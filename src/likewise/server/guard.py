@@ -12,8 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from likewise.server.door import EVERYWHERE, LOOPBACK
+
 MAX_BODY = 256 * 1024
-_EVERYWHERE = {"0.0.0.0", "::"}  # listens at every address of the machine
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -50,7 +51,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str] = ()) -> None:
         self._app, self._token = app, token
-        self._hosts = {"127.0.0.1", "localhost", "::1", *(host.lower() for host in hosts)}
+        self._hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
         # Cookies know no ports: the name keeps two sessions on one machine apart.
         self.cookie = f"likewise-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
 
@@ -87,7 +88,7 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self._hosts or (bool(_EVERYWHERE & self._hosts) and _is_address(name))
+        return name in self._hosts or (not self._hosts.isdisjoint(EVERYWHERE) and _is_address(name))
 
     def _has_token(self, scope: Scope, headers: Headers) -> bool:
         given = [_bearer(headers), _cookie(headers, self.cookie), self._in_address(scope)]
