@@ -104,7 +104,7 @@ def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
         ("file,colour\na.png,red\na.png,blue\n", r"'a.png' stands twice"),
         (
             "file,colour\na.png,\nb.png, \nsub/c.png,red\n",
-            r"has no label in 2 cells \('a.png: colour', 'b.png: colour'\); give every file",
+            r"has no 'colour' for 2 of 3 files \('a.png', 'b.png'\); give every file one, or leave",
         ),
         ('file,colour\n"a.png,red\n', r"cannot be read as a table \(unexpected end of data"),
     ],
@@ -112,6 +112,14 @@ def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
 def test_a_bad_table_is_explained(images: Path, text: str, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         load_table(images, table(images, text))
+
+
+def test_a_gap_in_one_column_leaves_the_others(images: Path) -> None:
+    dataset = load_table(images, table(images, GOOD.replace("a.png,blue", "a.png,")))
+    assert list(dataset.orientations) == ["mood"]
+    assert dataset.labels("mood").tolist() == ["sad", "sad", "glad"]
+    with pytest.raises(DatasetError, match=r"has no 'colour' for 1 of 3 files \('a.png'\); give"):
+        dataset.labels("colour")
 
 
 def test_a_table_that_is_no_text_is_explained(images: Path) -> None:

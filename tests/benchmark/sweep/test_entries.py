@@ -117,6 +117,8 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
         ("[[runs]\n", "is not TOML"),
         ("[[runs]]\nsedd = 0", "number 1: 'sedd' is not a known key of a sweep; did you mean"),
         ("[[runs]]\nseed = 0", "does not say on which data"),
+        ('[[runs]]\norientation = "colour"', "orientation='colour': sets and orientations are wri"),
+        ('[[runs]]\ndataset = "digits"', 'write on = { digits = ["digit"] }'),
         ('[[runs]]\non = {digits="digit"}\nmethod = "kmeens"', "did you mean 'kmeans'"),
         ('[[runs]]\non = {digits="digit"}\nquestions = "ten"', "n_questions='ten' is no int"),
         ('[[runs]]\non = {digits="digit"}\nseed = true', "seed=True is no int"),

@@ -1,7 +1,7 @@
 """What a data set is: images, and for each way to sort them the true label of every image."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ class Dataset:
         The official split, where the set has one.
     unlabelled : ImageCollection, optional
         Further pictures that belong to no group, for methods that can learn from them.
+    unusable : mapping of str to str
+        Orientations that lack labels, each with what to say to whoever asks for it.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Dataset:
     train: Indexes | None = None
     test: Indexes | None = None
     unlabelled: ImageCollection | None = None
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise unless labels, pictures and vectors are equally many."""
@@ -69,7 +72,11 @@ class Dataset:
         ------
         UnknownNameError
             If the set cannot be sorted this way.
+        DatasetError
+            If it could be, were all labels there.
         """
+        if orientation in self.unusable:
+            raise DatasetError(self.unusable[orientation])
         if orientation not in self.orientations:
             raise UnknownNameError(f"orientation of {self.name}", orientation, self.orientations)
         return self.orientations[orientation]

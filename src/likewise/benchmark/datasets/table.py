@@ -36,7 +36,8 @@ def load_table(
     labels : path
         A CSV file with a header; commas, semicolons or tabs between the cells.
         The first column is the file below the folder, every other column an
-        orientation.
+        orientation. A column with empty cells is no orientation until they are filled;
+        the others are.
     name : str, optional
         What to call the set; by default what the folder is called.
     progress : Progress
@@ -45,7 +46,7 @@ def load_table(
     Raises
     ------
     DatasetError
-        If the table and the folder do not name the same pictures, or a label is missing.
+        If the table and the folder do not name the same pictures, or no column is full.
     """
     table = Path(labels).expanduser()
     columns, rows = read_labels(table)
@@ -60,18 +61,21 @@ def load_table(
             LikewiseWarning,
             stacklevel=2,
         )
-    found = np.array([rows[name] for name in names])  # (n, number of orientations)
-    orientations = {column: found[:, i] for i, column in enumerate(columns)}
-    return Dataset(name or collection.folder.resolve().name, orientations, collection)
+    gaps = _gaps(table, columns, {name: rows[name] for name in names})
+    found = np.array([rows[name] for name in names])  # (n, number of columns)
+    orientations = {column: found[:, i] for i, column in enumerate(columns) if column not in gaps}
+    if not orientations:
+        raise DatasetError(" ".join(gaps.values()))
+    called = name or collection.folder.resolve().name
+    return Dataset(called, orientations, collection, unusable=gaps)
 
 
 def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names of the orientations, and the labels of each file in their order."""
+    """Return the names of the columns, and the labels of each file in their order."""
     header, *lines = _read_lines(table)
     columns = [column.strip() for column in header[1:]]
     _check_header(table, columns)
     rows: dict[str, list[str]] = {}
-    empty: list[str] = []
     for number, line in enumerate(lines, start=2):
         cells = [cell.strip() for cell in line]
         if not any(cells):
@@ -85,14 +89,22 @@ def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
         if file in rows:
             raise DatasetError(f"{file!r} stands twice in {str(table)!r}; keep one of its rows.")
         rows[file] = cells[1:]
-        empty += [f"{file}: {c}" for c, cell in zip(columns, cells[1:], strict=True) if not cell]
-    if empty or not rows:
-        reason = f"has no label in {len(empty)} cells ({some(empty)})" if rows else "has no rows"
-        raise DatasetError(
-            f"{str(table)!r} {reason}; give every file a label in every column, or leave the "
-            "column or the file out."
-        )
+    if not rows:
+        raise DatasetError(f"{str(table)!r} has no rows; give every file one, with its labels.")
     return columns, rows
+
+
+def _gaps(table: Path, columns: list[str], rows: dict[str, list[str]]) -> dict[str, str]:
+    """Return the columns in which labels are missing, each with what to say about it."""
+    gaps = {}
+    for i, column in enumerate(columns):
+        empty = [file for file, labels in rows.items() if not labels[i]]
+        if empty:
+            gaps[column] = (
+                f"{str(table)!r} has no {column!r} for {len(empty)} of {len(rows)} files "
+                f"({some(empty)}); give every file one, or leave those files out."
+            )
+    return gaps
 
 
 def _read_lines(table: Path) -> list[list[str]]:

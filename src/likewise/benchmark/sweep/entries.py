@@ -95,10 +95,19 @@ def _check_keys(path: Path, table: Mapping[str, Any], known: Any, what: str) -> 
             raise SweepFileError(f"{str(path)!r}: {UnknownNameError(what, key, known)}")
 
 
-def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[Run]:
+def _check_entry(entry: Mapping[str, Any]) -> None:
     for key in entry:
+        if key in ("dataset", "orientation"):
+            raise InvalidParameterError(
+                f"{key}={entry[key]!r}: sets and orientations are written together; write "
+                'on = { digits = ["digit"] }, or on = ["colour"] beside images and labels.'
+            )
         if key not in KEYS:
             raise UnknownNameError("key of a sweep", key, KEYS)
+
+
+def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[Run]:
+    _check_entry(entry)
     settings = {key: _several(value) for key, value in entry["set"].items()}
     methods = _several(entry.get("method", ["likewise"]))
     for where, method in product(_tasks(entry), methods):
