@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
 from likewise.desk.messages import Message
+from likewise.desk.past import FILE
 from likewise.desk.pupil import Pupil, Vectors
 from likewise.encoders.embeddings import Embeddings
 from likewise.session import Session
@@ -68,6 +69,27 @@ def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     again = pupil_of(session, said)
     assert study(again, session, said) == ([], True)
     assert again._model._doubts.chances[row] == 0
+
+
+def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restart(
+    session: Session,
+) -> None:
+    said: list[Message] = []
+    pupil = pupil_of(session, said)
+    study(pupil, session, said)
+    assert pupil._model._temperature == 1  # all was told at once: that is no test
+    for image in range(40, 60):  # half of them against all that went before
+        word = "same" if image % 4 < 2 else "different"
+        session.tell(Answer(Question.pair(0, image), word, orientation="colour"))
+    study(pupil, session, said)
+    temperature = pupil._model._temperature
+    assert temperature > 1.2
+    again = pupil_of(session, said)
+    study(again, session, said)
+    assert again._model._temperature == temperature
+
+    (session.model_folder("colour") / FILE).write_bytes(b"PK\x03\x04")
+    study(pupil_of(session, said), session, said)
 
 
 def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from sklearn.datasets import make_blobs
 
 from likewise.constraints.question import Answer, Question
 from likewise.encoders.embeddings import Embeddings
@@ -117,6 +118,19 @@ def test_probabilities_are_nearer_to_the_truth_and_labels_as_they_were() -> None
     """A quiet criterion beside a loud one and noise: little reason to be sure."""
     errors = np.mean([_errors(seed) for seed in range(3)], axis=0)
     assert errors[1] < 0.9 * errors[0]
+
+
+def test_a_pair_is_about_the_less_certain_of_its_two() -> None:
+    X, truth = make_blobs([40, 40], n_features=6, random_state=0)
+    model = Likewise(n_clusters=2, random_state=0).fit(
+        X.astype(np.float32), oracle=LabelOracle(truth), n_questions=10
+    )
+    certainty = model._beliefs.max(axis=1)
+    sure, unsure = int(certainty.argmax()), int(certainty.argmin())
+    model.experience = Experience()
+    model.check_against(Answer(Question.pair(*sorted((sure, unsure))), "same"))
+    (row,) = model.experience.arrays()["experience.said"]
+    np.testing.assert_array_equal(row, model._beliefs[unsure])
 
 
 def _errors(seed: int) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from likewise.desk.album import files_of
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.messages import Message, from_question
+from likewise.desk.past import keep, recall
 from likewise.desk.suspicion import from_suspects
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
@@ -87,6 +88,7 @@ class Pupil:
         k = orientation.n_clusters
         self._model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
         self._model.start(self._vectors.embeddings)
+        recall(self._session.model_folder(orientation.name), self._model.experience)
 
     def study(self, orientation: Orientation) -> None:
         """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
@@ -119,6 +121,7 @@ class Pupil:
         for number in fresh:
             answer = self._placed(standing[number])
             if answer is not None:
+                self._model.check_against(answer)
                 self._told[number] = self._model.constraints_.tell(answer).id
                 n_told += 1
         return self._hear_what_is_right() or bool(gone or n_told)
@@ -175,6 +178,7 @@ class Pupil:
         found[self._vectors.positions] = model.probabilities_[:, columns]
         n_answers = len(self._told)
         results = save_results(session, name, found, keys=keys, n_answers=n_answers)
+        keep(session.model_folder(name), model.experience)
         rows = model._embeddings  # `transform` would compute them once more
         save_map(session, name, self._vectors.positions, flatten(rows, model.labels_))
         self._say(

@@ -158,14 +158,22 @@ class Likewise(KernelClusterer):
     def tell(self, questions: Any, answers: Sequence[Any]) -> Self:
         """Take in answers, and note which of them the model had foretold."""
         said = as_answers(questions, answers)
-        if hasattr(self, "labels_") and self._learner.tuning is not None:
-            foretold = (was_foretold(answer, self._beliefs) for answer in said)
-            self._expectations += [right for right in foretold if right is not None]
-            for answer in said:
-                image, *others = answer.question.images
-                believed, places = self._beliefs[image], self._columns[self.labels_[others]]
-                self._experience.note(believed, columns_left(answer, places, len(believed)))
+        for answer in said:
+            self.check_against(answer)
         return super().tell([a.question for a in said], said)
+
+    def check_against(self, answer: Answer) -> None:
+        """Note what the model believes of an answer that it has not heard yet."""
+        if not hasattr(self, "labels_") or self._learner.tuning is None:
+            return
+        foretold = was_foretold(answer, self._beliefs)
+        if foretold is not None:
+            self._expectations.append(foretold)
+        image, *others = answer.question.images
+        if answer.question.kind == "pair":  # has no order: it is about the less certain of the two
+            image, *others = sorted((image, *others), key=lambda i: self._beliefs[i].max())
+        believed, places = self._beliefs[image], self._columns[self.labels_[others]]
+        self.experience.note(believed, columns_left(answer, places, len(believed)))
 
     def _walk(
         self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
