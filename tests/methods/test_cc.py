@@ -17,6 +17,7 @@ from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.plan import Plan
+from likewise.methods.settings import resolve
 from likewise.metrics.matching import accuracy
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -139,6 +140,13 @@ def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
     make(plan=plan).fit(blobs[0])
     written = b"".join(file.read_bytes() for file in tmp_path.rglob("events.out.tfevents*"))
     assert written.count(b"size_entropy") == 2
+
+
+def test_the_paper_preset_is_what_the_paper_prints() -> None:
+    s = resolve(CC(preset="paper"))
+    assert (s.backbone, s.architecture.size) == ("resnet34", 224)
+    assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (256, 1000, 3e-4)
+    assert (s.instance_temperature, s.cluster_temperature) == (0.5, 1.0)
 
 
 def parts(blobs: Blobs, n: int = 60) -> Iterator[npt.NDArray[Any]]:

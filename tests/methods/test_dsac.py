@@ -164,6 +164,9 @@ def test_pretraining_contrasts_views_first_and_only_then_teaches() -> None:
     assert phases == [True] * 2 + [False] * 9
     off = make(plan=plan).fit(X)
     assert not any("simclr" in entry for entry in off.history_)
+    default = make(plan=None, pretrain="simclr").start(X)
+    assert default._plan.warmup_epochs == 12
+    assert make(plan=None).start(X)._plan.warmup_epochs == 0
     by_hand = make(plan=plan, pretrain="simclr").start(X).train()
     assert ["simclr" in entry for entry in by_hand.history_] == [True] * 2 + [False] * 3
 
@@ -205,15 +208,30 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path)
 
 
 def test_the_paper_preset_is_what_the_paper_prints() -> None:
-    s = resolve(DSAC(preset="paper"), DSAC.presets)
+    s = resolve(DSAC(preset="paper"))
     assert (s.backbone, s.pretrain, s.n_embedding) == ("convnext-tiny", "simclr", 200)
     assert (s.spread_first, s.spread_more, s.pull) == (50, 1000, 1.0)
     assert (s.plan.optimiser, s.plan.learning_rate, s.plan.n_rounds) == ("adamw", 2e-5, 5)
+    assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.warmup_epochs) == (128, 100, 12)
+    assert (s.architecture.size, s.architecture.recipe) == (96, "simclr-dsac")
+
+
+def test_pseudo_labels_are_spread_only_as_far_as_they_are_told() -> None:
+    def n_taught(**given: Any) -> int:
+        model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
+        assert model._lesson is not None
+        return int((model._lesson.targets >= 0).sum())
+
+    assert n_taught() == n_taught(pseudo_labels=False) == 6
+    assert n_taught(spread_first=5) > 6
+    assert n_taught(spread_first=5, pseudo_labels=False) == 6
 
 
 def test_what_it_cannot_do_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="selection; did you mean 'difficult'"):
         make(selection="dificult").fit(X)
+    with pytest.raises(InvalidParameterError, match="fresh=True begins each round"):
+        make(plan=QUICK.but(fresh=True)).fit(X)
     with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
         make(pretrain="simcl").fit(X)
     with pytest.raises(InvalidParameterError, match="n_candidates=0 leaves no image to choose"):

@@ -98,6 +98,35 @@ def test_different_is_not_used_by_the_papers_loss_but_by_its_variant() -> None:
         assert model._loss_terms(a, b, with_relation(+1))["instance"] != plain
 
 
+def test_the_variant_is_the_loss_of_the_public_code_on_both_spaces() -> None:
+    a, b = views()
+    known = with_relation(+1)
+    known.relations[2, 3] = known.relations[3, 2] = -1
+    known.guesses[4, 5] = known.guesses[5, 4] = +1
+    terms = make(loss="pairlog").start(X)._loss_terms(a, b, known)
+    unit = [torch.nn.functional.normalize(view.z, dim=1) for view in (a, b)]
+    torch.testing.assert_close(terms["instance"], mean_of_logs(torch.cat(unit), known, 0.5))
+    rows = torch.cat([a.p, b.p])
+    torch.testing.assert_close(terms["assignment"], mean_of_logs(rows, known, 1.0))
+
+
+def mean_of_logs(rows: torch.Tensor, known: Known, temperature: float) -> torch.Tensor:
+    """Return PCL's public loss by loops: answers weigh 1 + max(4n / (N+ + 1), 2), guesses 1."""
+    n = len(rows) // 2
+    s = rows @ rows.T / temperature
+    answer = 1 + max(4 * n / (float((known.relations == 1).sum()) + 1), 2.0)
+    cost, total = torch.zeros(()), 0.0
+    for i in range(2 * n):
+        said, guessed = known.relations[i % n].tolist() * 2, known.guesses[i % n].tolist() * 2
+        v = torch.tensor([0.0 if k == i else 1.0 + (said[k] == -1) for k in range(2 * n)])
+        rivals = torch.log((v * s[i].exp()).sum()) + torch.log(2 * n / v.sum())
+        for j in range(2 * n):
+            weight = (j == (i + n) % (2 * n)) + answer * (said[j] == 1) + (guessed[j] == 1)
+            cost = cost + weight * (rivals - s[i, j])
+            total += weight
+    return cost / total
+
+
 def test_a_guess_counts_as_an_answer_does() -> None:
     a, b = views()
     model, answered = make().start(X), with_relation(+1)
@@ -157,14 +186,29 @@ def test_csd_compares_two_rounds_in_the_space_it_is_told(space: str, width: int)
 
 
 def test_the_paper_preset_is_what_the_paper_prints() -> None:
-    s = resolve(OCC(preset="paper"), OCC.presets)
+    s = resolve(OCC(preset="paper"))
     assert (s.balance, s.include_self, s.query_space) == ("pooled", True, "backbone")
     assert s.extension > 0
     assert (s.backbone, s.architecture.size) == ("resnet34", 224)
     assert (s.plan.epochs_per_round, s.plan.batch_size, s.plan.learning_rate) == (1000, 256, 3e-4)
-    assert resolve(OCC(preset="paper", balance="pooled", extension=0.1), OCC.presets).extension == (
-        0.1
-    )
+    assert (s.cluster_temperature, s.parity, s.candidates) == (1.0, False, "random")
+    assert s.loss == "logsum"
+    assert vars(resolve(OCC(preset="pairlog"))) == {
+        **vars(s),
+        "preset": "pairlog",
+        "loss": "pairlog",
+    }
+    assert resolve(OCC(preset="paper", balance="pooled", extension=0.1)).extension == 0.1
+
+
+def test_a_preset_can_be_changed_also_back_to_a_default() -> None:
+    given = {"extension": 0.0, "include_self": False, "balance": "view", "query_space": "z"}
+    changed = OCC.from_preset("paper", n_clusters=3, **given)
+    assert changed.n_clusters == 3
+    assert {name: getattr(resolve(changed), name) for name in given} == given
+    assert resolve(changed).plan == resolve(OCC(preset="paper")).plan
+    with pytest.raises(UnknownNameError, match="preset of OCC; did you mean 'paper'"):
+        OCC.from_preset("papper")
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from likewise.constraints.relation import Pairs
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.losses.balance import balance
 from likewise.losses.contrast import contrast
@@ -18,9 +20,9 @@ from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
 from likewise.metrics.matching import accuracy
 from likewise.oracles.labels import LabelOracle
-from likewise.queries.at_random import Random
 from likewise.queries.joint import Joint
 from likewise.queries.joint_authors import JointAuthors
+from likewise.queries.pool import Pool
 from likewise.queries.registry import make_strategy
 from tests.methods.made_data import TINY, two_factors
 from tests.methods.test_occ import nothing_known, views, with_relation
@@ -79,6 +81,45 @@ def test_a_batch_of_one_kind_of_answer_only_gives_a_finite_loss(sign: int) -> No
         assert all(torch.isfinite(term) for term in terms.values())
 
 
+def test_one_picture_in_a_batch_is_refused_in_words() -> None:
+    pictures = np.zeros((4, 16, 16, 3), dtype=np.uint8)
+    shape = Architecture(size=16, n_hidden=16, n_projection=8)
+    with pytest.raises(InvalidParameterError, match=r"One picture in a batch .* at least 2, and"):
+        make(backbone="resnet18:width=8", architecture=shape, plan=QUICK.but(batch_size=1)).fit(
+            pictures
+        )
+
+
+def test_bf16_trains_on_pictures_and_is_not_float32() -> None:
+    pictures = np.random.default_rng(0).integers(0, 255, (12, 16, 16, 3)).astype(np.uint8)
+    given: dict[str, Any] = {
+        "backbone": "resnet18:width=8,stem=3x3",
+        "architecture": Architecture(size=16, n_hidden=16, n_projection=8),
+    }
+    plan = Plan(epochs_per_round=2, batch_size=6)
+    half, single = (
+        make(plan=plan.but(precision=name), **given).fit(pictures, ml=[(0, 1)])
+        for name in ("bf16", "float32")
+    )
+    assert all(weight.dtype == torch.float32 for weight in half.network_.parameters())
+    assert np.isfinite(half.probabilities_).all()
+    assert 1e-4 < np.abs(half.probabilities_ - single.probabilities_).max() < 0.2
+
+
+def test_a_module_given_as_backbone_is_not_touched_and_each_fit_begins_where_it_does() -> None:
+    torch.manual_seed(0)
+    layers = torch.nn.Conv2d(3, 8, 8, 8), torch.nn.Flatten(), torch.nn.Linear(512, 8)
+    module = torch.nn.Sequential(*layers)
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    pictures = np.random.default_rng(0).integers(0, 255, (12, 64, 64, 3)).astype(np.uint8)
+    shape = Architecture(size=64, n_hidden=16, n_projection=8)
+    model = make(backbone=module, architecture=shape, plan=QUICK.but(batch_size=6, fresh=True))
+    first, second = (model.fit(pictures).probabilities_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    for name, value in module.state_dict().items():
+        torch.testing.assert_close(value, before[name], rtol=0, atol=0)
+
+
 def test_a_batch_of_one_image_trains() -> None:
     model = make(plan=QUICK.but(batch_size=1)).fit(X[:5])
     assert np.isfinite(model.probabilities_).all()
@@ -110,8 +151,11 @@ def test_with_companions_prediction_does_depend_on_them() -> None:
     """The public code's behaviour, for comparison: the switch is real."""
     model = make(companions=True, attention="plain").fit(X)
     alone = np.concatenate([model.predict_proba(X[i : i + 1]) for i in range(6)])
-    assert np.abs(model.predict_proba(X)[:6] - alone).max() > 1e-3
+    together = model.predict_proba(X)
+    assert np.abs(together[:6] - alone).max() > 1e-3
     assert model._bank is None
+    one_batch = model.predict_proba(X[: QUICK.batch_size])  # companions are those of a batch
+    np.testing.assert_array_equal(together[: QUICK.batch_size], one_batch)
 
 
 def test_the_bank_holds_as_many_images_as_it_is_told_and_at_most_all() -> None:
@@ -141,20 +185,69 @@ def test_frozen_after_freezes_batch_statistics_and_nothing_else() -> None:
     assert not torch.equal(*weights)
 
 
-def test_the_first_questions_are_random_the_later_ones_are_not() -> None:
-    model = make(initial_questions=6).start(X)
-    assert isinstance(model._asker._rule, Random)
-    model.ask(6)
-    assert repr(model._asker._rule) == repr(Joint(hard="bernoulli"))
+@pytest.mark.parametrize("candidates", ["random", "anchored", "anchored-wide"])
+def test_the_first_questions_are_random_and_no_more_than_were_wanted(candidates: str) -> None:
+    """Whatever the strategy, the first six are the same; the others are what it likes best."""
+
+    def asked(strategy: str) -> list[tuple[int, ...]]:
+        given = {"initial_questions": 6, "strategy": strategy, "candidates": candidates}
+        model = make(**given).start(X)
+        return [question.images for question in [*model.ask(20), *model.ask(3)]]
+
+    joint, margin = asked("joint"), asked("margin-diversity")
+    assert len(set(joint[:20])) == 20
+    assert joint[:6] == margin[:6]
+    assert joint[6:20] != margin[6:20]
+    few = make(initial_questions=6, candidates=candidates).start(X[:6]).ask(15)
+    assert len({question.images for question in few}) == 15  # of 15 pairs, none twice
+    plain = [q.images for q in make(strategy="joint", candidates=candidates).start(X).ask(20)]
+    assert set(joint[:6]) != set(plain[:6])
+
+
+def test_a_wide_rule_lets_the_strategy_choose_among_more_images() -> None:
+    """20 questions place 10 images: of 20 that were drawn, or of all."""
+
+    class FirstImages:
+        def score(self, pool: Pool, pairs: Pairs) -> npt.NDArray[np.float64]:
+            scores: npt.NDArray[np.float64] = -pairs.max(axis=1).astype(np.float64)
+            return scores
+
+    def largest(candidates: str) -> int:
+        model = make(strategy=FirstImages(), candidates=candidates).start(X)
+        model.tell([(0, 1), (0, 2)], [-1, +1])
+        return max(i for question in model.ask(20) for i in question.images)
+
+    assert largest("anchored") > 30
+    assert largest("anchored-wide") == 12
+
+
+def test_in_batches_the_random_questions_come_before_the_first_epoch() -> None:
+    plan = QUICK.but(n_rounds=1, cadence="batch", first_query_epoch=1)
+    model = make(plan=plan, initial_questions=15)
+    seen: list[int] = []
+    train = model._train_one_epoch
+
+    def spied() -> None:
+        seen.append(model.constraints_.n_answers)
+        train()
+
+    model._train_one_epoch = spied  # type: ignore[method-assign]
+    model.fit(X, oracle=LabelOracle(FAINT), n_questions=18)
+    assert seen == [15, 15]
+    assert model.constraints_.n_answers == 18
+    few = make(plan=plan, initial_questions=15).fit(X, oracle=LabelOracle(FAINT), n_questions=4)
+    assert few.constraints_.n_answers == 4
 
 
 def test_the_hard_score_is_the_one_chosen() -> None:
     assert make(hard="eq7").start(X)._asker.strategy == Joint(hard="eq7")
+    chosen = make(hard="eq7", strategy="joint:epsilon=0.4").start(X)._asker.strategy
+    assert chosen == Joint(epsilon=0.4, hard="eq7")
     assert make(strategy="s_hp", hard="eq7").start(X)._asker.strategy.hard == "eq7"  # type: ignore[attr-defined]
 
 
 def test_the_paper_preset_is_what_the_paper_prints() -> None:
-    s = resolve(PCL(preset="paper"), PCL.presets)
+    s = resolve(PCL(preset="paper"))
     assert (s.attention, s.hard, s.balance, s.norm, s.weights) == (
         ("plain", "eq7", "pooled", "anchor", "paper")
     )
@@ -163,18 +256,23 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert s.initial_questions > 0
     assert not s.companions
     assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (128, 500, 1e-5)
+    assert (s.plan.clip_norm, s.plan.sampler, s.parity, s.candidates) == (
+        (None, "linked", False, "random")
+    )
 
 
 def test_the_authors_preset_is_the_public_code_defects_included() -> None:
-    s = resolve(PCL(preset="authors"), PCL.presets)
+    s = resolve(PCL(preset="authors"))
     assert (s.instance_temperature, s.assignment_temperature, s.cluster_temperature) == (1, 1, 2)
     assert (s.norm, s.weights, s.assignment_similarity) == ("global", "authors", "dot")
     assert (s.attention, s.companions, s.frozen_after) == ("plain", True, 1)
     assert (s.plan.sampler, s.plan.clip_norm, s.extension) == ("fixed", 20.0, 0.0)
+    assert s.plan.epochs_per_round == 501
     assert s.initial_questions == 0
     assert isinstance(make_strategy(s.strategy), JointAuthors)
 
 
+@pytest.mark.filterwarnings("ignore:Of 100 questions")
 def test_the_authors_parity_runs_with_its_cadence_and_sampler() -> None:
     given = {**PCL.presets["authors"], "backbone": None, "architecture": TINY}
     given["plan"] = given["plan"].but(epochs_per_round=4, first_query_epoch=2, batch_size=40)

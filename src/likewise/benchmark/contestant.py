@@ -61,7 +61,7 @@ def describe(run: Run, model: PersonalClusterer) -> dict[str, Any]:
     `settings` holds every parameter in force, under the names that ``--set`` takes, and
     what else was chosen about the run, so that it can always be made again.
     """
-    chosen = vars(resolve(model, model.presets))
+    chosen = vars(resolve(model))
     settings: dict[str, Any] = {}
     for name, value in chosen.items():
         if name in _PARTS:

@@ -1,6 +1,7 @@
 """From pixels to features, trainable: the papers' networks by configuration, or any module."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,8 @@ def make_backbone(backbone: str | nn.Module) -> Backbone:
     backbone : str or nn.Module
         ``resnet18``, ``resnet34`` (512 features, as in the papers), ``resnet50`` or
         ``convnext-tiny``; a ResNet may be followed by choices, as in
-        ``resnet18:width=32,stem=3x3``. Or a module from pictures to vectors.
+        ``resnet18:width=32,stem=3x3``. Or a module from pictures to vectors, of which a copy
+        is trained: the next training begins where this one did.
 
     Notes
     -----
@@ -93,7 +95,8 @@ def make_backbone(backbone: str | nn.Module) -> Backbone:
     He's normal distribution over their outputs [HE]_.
     """
     if isinstance(backbone, nn.Module):
-        return backbone if isinstance(backbone, Backbone) else _measured(backbone)
+        copy = deepcopy(backbone)
+        return copy if isinstance(copy, Backbone) else _measured(copy)
     name, _, choices = backbone.partition(":")
     if name not in BACKBONES:
         raise UnknownNameError("backbone", name, BACKBONES)

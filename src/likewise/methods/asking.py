@@ -1,6 +1,7 @@
 """From the state of a method to its next questions: candidates, strategy, the one selector."""
 
 from types import SimpleNamespace
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,9 @@ from likewise.queries.registry import make_strategy
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.floating]
-CANDIDATES = ("random", "anchored")
+Candidates = Literal["random", "anchored", "anchored-wide"]
+CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
+_WIDE = 10  # new images for each question, among which the strategy chooses; else 1
 _ALL_UP_TO = 300  # images: every pair is a candidate below, a sample of them above
 _SAMPLE = 20_000
 _AT_ONCE = 20  # answers after which anchored questions are chosen anew
@@ -70,24 +73,30 @@ class Asker:
     def ask(self, n: int, probabilities: Floats) -> list[Question]:
         """Return the `n` best open pairs of the collection as questions."""
         rng, pool = self._draw(), self._pool(probabilities)
-        first = self._placing(pool, n, rng)
-        if len(first) == n:
-            return self._questions(first)
-        # Few images, or all placed: whatever else is open.
-        more = select(self._rule, pool, self._candidates(n, rng), n, rng)
-        more = more[~is_among(more, first)][: n - len(first)]
-        return self._questions(np.concatenate([first, more]))
+        chosen = self._first(pool, n, rng)
+        if self.rule != "random" and len(chosen) < n:
+            width = _WIDE if self.rule == "anchored-wide" else 1
+            chosen = followed(chosen, placing_pairs(self._rule, pool, n, rng, width=width), n)
+        if len(chosen) < n:  # few images, or all placed: whatever else is open
+            more = select(self._rule, pool, self._candidates(n, rng), n, rng)
+            chosen = followed(chosen, more, n)
+        return self._questions(chosen)
 
     @property
     def at_once(self) -> int | None:
         """Return after how many answers to choose anew where an oracle answers; None: whenever."""
-        return _AT_ONCE if self.rule == "anchored" else None
+        return None if self.rule == "random" else _AT_ONCE
 
     def ask_what_is_left(self, n: int, probabilities: Floats) -> list[Question]:
         """Return at most `n` open pairs, whatever their score."""
         rng, pool = self._draw(), self._pool(probabilities)
         pairs = self._candidates(n, rng)
         return self._questions(select(Random(), pool, pairs, n, rng, allow_fewer=True))
+
+    def ask_first(self, probabilities: Floats) -> list[Question]:
+        """Return the random questions that come before all others, as far as they are due."""
+        rng, pool = self._draw(), self._pool(probabilities)
+        return self._questions(self._first(pool, self.budget, rng))
 
     def ask_in(
         self,
@@ -116,11 +125,18 @@ class Asker:
 
     # -- inside ---------------------------------------------------------------
 
+    def _first(self, pool: Pool, n: int, rng: np.random.Generator) -> Pairs:
+        """Return pairs of the collection, drawn evenly, while `initial` are not asked yet."""
+        n_due = min(self.initial - self.n_asked, n)
+        if n_due <= 0:
+            return np.empty((0, 2), dtype=np.intp)
+        return select(Random(), pool, self._candidates(n_due, rng), n_due, rng, allow_fewer=True)
+
     @property
     def _rule(self) -> QueryStrategy:
         # CSD compares two cycles: before the second there is nothing to compare.
         too_early = isinstance(self.strategy, SimilarityChange) and self.previous is None
-        return Random() if too_early or self.n_asked < self.initial else self.strategy
+        return Random() if too_early else self.strategy
 
     @property
     def _remaining(self) -> float:
@@ -145,11 +161,6 @@ class Asker:
         self.n_asked += len(pairs)
         return [Question.pair(int(i), int(j)) for i, j in pairs]
 
-    def _placing(self, pool: Pool, n: int, rng: np.random.Generator) -> Pairs:
-        if self.rule == "random":
-            return np.empty((0, 2), dtype=np.intp)
-        return placing_pairs(self._rule, pool, n, rng)
-
     def _candidates(self, n: int, rng: np.random.Generator) -> Pairs:
         n_images = self.graph.n_images
         if n_images <= _ALL_UP_TO:
@@ -163,12 +174,14 @@ def unit(rows: Floats) -> Floats:
     return scaled
 
 
-def is_among(pairs: Pairs, others: Pairs) -> npt.NDArray[np.bool_]:
-    """Return which of `pairs` are in `others`; both have the smaller index first."""
-    if not len(pairs) or not len(others):
-        return np.zeros(len(pairs), dtype=bool)
-    found: npt.NDArray[np.bool_] = (pairs[:, None] == others[None]).all(axis=2).any(axis=1)
-    return found
+def followed(pairs: Pairs, more: Pairs, n: int) -> Pairs:
+    """Return `pairs` and those of `more` that are not among them, `n` at most.
+
+    Of every pair the smaller index comes first.
+    """
+    known = {tuple(pair) for pair in pairs.tolist()}
+    is_new = np.array([tuple(pair) not in known for pair in more.tolist()], dtype=bool)
+    return np.concatenate([pairs, more[is_new]])[:n]
 
 
 def recently_passed(graph: ConstraintGraph) -> frozenset[tuple[int, int]]:

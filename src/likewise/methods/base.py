@@ -19,7 +19,7 @@ from likewise.methods.fitted import FittedEstimator, Floats
 from likewise.methods.plan import Plan
 from likewise.methods.putting import put
 from likewise.methods.saving import restore
-from likewise.methods.settings import resolve
+from likewise.methods.settings import preset_of, resolve
 from likewise.methods.source import AbsentSource, Source
 from likewise.methods.told import as_answers, checked_constraints, from_constraints
 from likewise.oracles.oracle import Oracle
@@ -65,6 +65,21 @@ class PersonalClusterer(FittedEstimator):
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         """Train on the images and on all answers so far."""
 
+    @classmethod
+    def from_preset(cls, preset: str, **changes: Any) -> Self:
+        """Return the method as a preset has it, but for `changes`.
+
+        In ``PCL(preset="paper", norm="global")`` the preset wins, for an estimator cannot know
+        that a value which is the default was given. Here the change does.
+
+        Examples
+        --------
+        >>> from likewise import OCC
+        >>> OCC.from_preset("paper", extension=0.0).extension
+        0.0
+        """
+        return cls(**{**preset_of(cls, preset), **changes})
+
     # -- the four verbs -----------------------------------------------------
 
     def start(self, X: Any) -> Self:
@@ -74,7 +89,7 @@ class PersonalClusterer(FittedEstimator):
         ----------
         X : array of shape (n, d), pictures of shape (n, h, w, 3), a folder, paths or a collection
         """
-        self._settings = resolve(self, self.presets)
+        self._settings = resolve(self)
         self._seed = drawn_seed(self.random_state)
         self._prepare(self._read(X, reset=True))
         self._assign()
@@ -212,7 +227,7 @@ class PersonalClusterer(FittedEstimator):
 
     def _wake(self, facts: Mapping[str, Any]) -> None:
         """Be as after `start`, without the images."""
-        self._settings = resolve(self, self.presets)
+        self._settings = resolve(self)
         self._seed = 0
         self._prepare(AbsentSource(facts))
 

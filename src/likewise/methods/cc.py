@@ -48,7 +48,7 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
         Two random views; one view against the plain image; two equal views,
         which collapse: the paper's other ablation.
     preset : {"paper", "small"}, optional
-        Values for every parameter left at its default.
+        Values for every parameter left at its default; `from_preset` changes one back to it.
     encoder : str or Encoder
         How pictures become vectors when no `backbone` is given.
     backbone : str or nn.Module, optional

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
+from likewise.errors import InvalidParameterError
 from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import unit
@@ -43,7 +44,13 @@ PAPER = Plan(
     weight_decay=0.01,
     optimiser="adamw",
 )
-SMALL = Plan(n_rounds=5, epochs_per_round=20, batch_size=128, optimiser="adamw")
+SMALL = Plan(
+    warmup_epochs=12,  # of `pretrain`; without it there is none
+    n_rounds=5,
+    epochs_per_round=20,
+    batch_size=128,
+    optimiser="adamw",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -70,9 +77,10 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
         Spread the label of each cluster to the images nearest its centre.
     spread_first, spread_more : int
         To how many, in the first round, and more with each round (:math:`k_2`); 50 and 1000
-        in the paper. Where another grouping is meant than the obvious one, it is wrong to.
+        in the paper. Where another grouping is meant than the obvious one, it is wrong to; with
+        0 and 0, the default, `pseudo_labels` changes nothing.
     pretrain : {None, "simclr"}
-        Contrast two views during the plan's warm-up epochs, before any label.
+        Contrast two views during the plan's warm-up epochs, 12 by default, before any label.
     temperature : float
         Of that contrast.
     views, preset, encoder, backbone, architecture, plan, random_state
@@ -123,6 +131,11 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
         check_candidates(self._settings.n_candidates)
+        if self._plan.fresh:
+            raise InvalidParameterError(
+                "fresh=True begins each round with an untrained network, but the centres that "
+                "DSAC learns from are those of the network before; choose Plan(fresh=False)."
+            )
         super()._build()
         self._grouped: tuple[Floats, Grouping, Indexes] | None = None
         self._lesson: Lesson | None = None

@@ -129,11 +129,17 @@ class NetworkClusterer(PersonalClusterer):
 
     # -- reading it out -----------------------------------------------------
 
+    @property
+    def _n_together(self) -> int:
+        """Return how many images are looked at together: a batch where they see each other."""
+        return self._plan.batch_size if getattr(self._settings, "companions", False) else _READ_OUT
+
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
         self.network_.eval()
         embeddings, probabilities = [], []  # and no features: they are wide, and not wanted
-        for start in range(0, len(source), _READ_OUT):
-            view = self._look(source, np.arange(start, min(start + _READ_OUT, len(source))))
+        size = self._n_together
+        for start in range(0, len(source), size):
+            view = self._look(source, np.arange(start, min(start + size, len(source))))
             embeddings.append(view.z.float().cpu().numpy())
             probabilities.append(view.p.float().cpu().numpy())
         return np.concatenate(embeddings), np.concatenate(probabilities)

@@ -10,7 +10,9 @@ from likewise.losses.active_contrast import active_contrast
 from likewise.losses.balance import balance
 from likewise.losses.constrained_contrast import constrained_contrast
 from likewise.losses.contrast import contrast
+from likewise.losses.positive_weights import positive_weights
 from likewise.methods.architecture import Architecture
+from likewise.methods.asking import Candidates
 from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
@@ -44,6 +46,18 @@ SMALL = Plan(
     linked_share=0.9,
     fresh=True,
 )
+_PRINTED: Mapping[str, Any] = {
+    "plan": PAPER,
+    "backbone": "resnet34",
+    "architecture": Architecture(size=224),
+    "cluster_temperature": 1.0,
+    "candidates": "random",
+    "parity": False,
+    "balance": "pooled",
+    "include_self": True,
+    "extension": 0.5,
+    "query_space": "backbone",
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -60,8 +74,9 @@ class OCC(NetworkParameters, ContrastiveClusterer):
     spaces : {"both", "representation", "assignment"}
         Where answers act; the latter two are the paper's ablation.
     loss : {"logsum", "pairlog"}
-        Positives summed inside one logarithm (the paper's Eq. 3), or PCL's mean
-        of logarithms, which the authors' later code uses.
+        Positives summed inside one logarithm (the paper's Eq. 3), or a mean of logarithms in
+        which "different" counts too, as in PCL's public code and, compiled, in OCC's;
+        `strength` is not used there.
     include_self : bool
         Let a row be its own rival, as the paper prints.
     balance : {"view", "pooled"}
@@ -72,12 +87,13 @@ class OCC(NetworkParameters, ContrastiveClusterer):
     query_space : {"z", "backbone"}
         Where CSD compares images.
     strategy : str or QueryStrategy
-    candidates : {"random", "anchored"}
-        Between rounds: which pairs are considered.
+    candidates : {"random", "anchored", "anchored-wide"}
+        Between rounds: which pairs are considered: any; images drawn at random, each with one
+        image of every known group; or the same with ten times as many images to choose from.
     parity : bool
         With two clusters: different from different is same.
     views, preset, encoder, backbone, architecture, plan, random_state
-        As in `CC`.
+        As in `CC`; the preset ``pairlog`` is ``paper`` with that loss.
 
     Notes
     -----
@@ -102,23 +118,13 @@ class OCC(NetworkParameters, ContrastiveClusterer):
     extension_threshold: float = 0.9999
     query_space: Literal["z", "backbone"] = "z"
     strategy: str | QueryStrategy = "csd"
-    candidates: Literal["random", "anchored"] = "anchored"
+    candidates: Candidates = "anchored"
     parity: bool = True
 
     default_plan: ClassVar[Plan] = SMALL
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {
-            "plan": PAPER,
-            "backbone": "resnet34",
-            "architecture": Architecture(size=224),
-            "cluster_temperature": 1.0,
-            "candidates": "random",
-            "parity": False,
-            "balance": "pooled",
-            "include_self": True,
-            "extension": 0.5,
-            "query_space": "backbone",
-        },
+        "paper": _PRINTED,
+        "pairlog": {**_PRINTED, "loss": "pairlog"},
         "small": {"plan": SMALL},
     }
 
@@ -130,18 +136,29 @@ class OCC(NetworkParameters, ContrastiveClusterer):
         s = self._settings
         terms = {}
         if s.spaces != "assignment":
-            terms["instance"] = self._contrast(a.z, b.z, known.all, s.instance_temperature)
+            terms["instance"] = self._contrast(a.z, b.z, known, s.instance_temperature, "cosine")
         if s.spaces != "representation":
-            terms["assignment"] = self._contrast(a.p, b.p, known.all, s.assignment_temperature)
+            terms["assignment"] = self._contrast(a.p, b.p, known, s.assignment_temperature, "dot")
         terms["cluster"] = contrast(a.p.T, b.p.T, temperature=s.cluster_temperature)
         terms["balance"] = balance(a.p, b.p, pooled=s.balance == "pooled")
         return terms
 
-    def _contrast(self, a: Tensor, b: Tensor, relations: Tensor, temperature: float) -> Tensor:
+    def _contrast(
+        self, a: Tensor, b: Tensor, known: Known, temperature: float, similarity: str
+    ) -> Tensor:
         s = self._settings
         if s.loss == "pairlog":
-            return constrained_contrast(a, b, relations, temperature=temperature)
+            weights = positive_weights(known.relations, known.guesses, kind="authors")
+            return constrained_contrast(
+                a,
+                b,
+                known.relations,
+                weights,
+                temperature=temperature,
+                similarity=similarity,
+                norm="global",
+            )
         weight = s.strength * (1 - self._progress_share)
         return active_contrast(
-            a, b, relations, weight=weight, temperature=temperature, include_self=s.include_self
+            a, b, known.all, weight=weight, temperature=temperature, include_self=s.include_self
         )

@@ -7,7 +7,7 @@ from typing import Any
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.methods.architecture import Architecture
 from likewise.methods.plan import Plan
-from likewise.methods.settings import defaults
+from likewise.methods.settings import defaults, preset_of
 
 _PARTS: Mapping[str, type[Plan] | type[Architecture]] = {
     "plan": Plan,
@@ -34,7 +34,7 @@ def parameters(cls: type, preset: str | None, settings: Mapping[str, Any]) -> di
         If a value cannot be read as what belongs there.
     """
     own = defaults(cls)
-    chosen = _preset(cls, preset)
+    chosen = {} if preset is None else preset_of(cls, preset)  # all: a setting may undo one
     for key, value in settings.items():
         if key in _OWN_PLACE:
             raise InvalidParameterError(f"{key!r} is no setting; give {_OWN_PLACE[key]}.")
@@ -78,16 +78,6 @@ def parse(key: str, value: Any, present: Any, *, default: Any) -> Any:
         raise InvalidParameterError(
             f"{key}={value!r} is no {_KINDS[type(present)]} (now {present!r}); give one."
         ) from error
-
-
-def _preset(cls: type, name: str | None) -> dict[str, Any]:
-    """Return the values of a preset, all of them, so that a setting can also undo one."""
-    presets: Mapping[str, Mapping[str, Any]] = getattr(cls, "presets", {})
-    if name is None:
-        return {}
-    if name not in presets:
-        raise UnknownNameError(f"preset of {cls.__name__}", name, presets)
-    return dict(presets[name])
 
 
 def _part_with(key: str, own: Mapping[str, Any]) -> str | None:

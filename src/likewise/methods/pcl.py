@@ -13,6 +13,7 @@ from likewise.losses.constrained_contrast import constrained_contrast
 from likewise.losses.contrast import contrast
 from likewise.losses.positive_weights import positive_weights
 from likewise.methods.architecture import Architecture
+from likewise.methods.asking import Candidates
 from likewise.methods.builder import build_network
 from likewise.methods.choices import check_choices
 from likewise.methods.contrastive import ContrastiveClusterer
@@ -21,13 +22,12 @@ from likewise.methods.network import ClusterNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.queries.pool import QueryStrategy
-from likewise.queries.registry import make_strategy
+from likewise.queries.registry import make_strategy, strategy_name
 
 PAPER = Plan(
     epochs_per_round=500,
     batch_size=128,
     learning_rate=1e-5,
-    clip_norm=20.0,
     cadence="batch",
     questions_per_batch=1,
     first_query_epoch=10,
@@ -84,7 +84,8 @@ class PCL(NetworkParameters, ContrastiveClusterer):
     hard : {"bernoulli", "eq7"}
         Which hard-pair score the ``joint`` and ``s-hp`` strategies use.
     initial_questions : int
-        So many random questions first.
+        So many first ones at random, over the whole collection; before the first epoch where
+        questions are asked in batches.
     strategy, candidates, parity, extension, extension_threshold
         As in `OCC`.
     views, preset, encoder, backbone, architecture, plan, random_state
@@ -119,7 +120,7 @@ class PCL(NetworkParameters, ContrastiveClusterer):
     extension: float = 0.0
     extension_threshold: float = 0.9999
     strategy: str | QueryStrategy = "joint"
-    candidates: Literal["random", "anchored"] = "anchored"
+    candidates: Candidates = "anchored"
     parity: bool = True
 
     default_plan: ClassVar[Plan] = SMALL
@@ -139,7 +140,7 @@ class PCL(NetworkParameters, ContrastiveClusterer):
         },
         "small": {"plan": SMALL},
         "authors": {
-            "plan": PAPER.but(sampler="fixed"),
+            "plan": PAPER.but(sampler="fixed", clip_norm=20.0, epochs_per_round=501),
             "backbone": "resnet34",
             "architecture": _PICTURES,
             "instance_temperature": 1.0,
@@ -158,8 +159,9 @@ class PCL(NetworkParameters, ContrastiveClusterer):
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
         super()._build()
-        if self._settings.strategy in ("joint", "s-hp", "s_hp"):
-            self._asker.strategy = make_strategy(self._settings.strategy, hard=self._settings.hard)
+        chosen = self._settings.strategy
+        if isinstance(chosen, str) and strategy_name(chosen) in ("joint", "s-hp"):
+            self._asker.strategy = make_strategy(chosen, hard=self._settings.hard)
 
     def _make_network(self) -> ClusterNetwork:
         s = self._settings

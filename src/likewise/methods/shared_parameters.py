@@ -10,6 +10,7 @@ from typing import Any, Literal
 from torch import nn
 
 from likewise.methods.architecture import Architecture
+from likewise.methods.asking import Candidates
 from likewise.methods.plan import Plan
 from likewise.queries.pool import QueryStrategy
 
@@ -44,4 +45,4 @@ class PairParameters:
     """Of rivals that ask about pairs."""
 
     strategy: str | QueryStrategy = "random"
-    candidates: Literal["random", "anchored"] = "random"
+    candidates: Candidates = "random"

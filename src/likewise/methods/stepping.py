@@ -1,5 +1,6 @@
 """Base of the methods that train in epochs, batch by batch; a method adds what a step is."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
@@ -7,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from likewise.engine import order
 from likewise.engine.loop import train_epoch
-from likewise.errors import InvalidParameterError
+from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.methods.base import Watch
 from likewise.methods.looking import NetworkClusterer
 from likewise.methods.monitor import size_entropy
@@ -98,6 +99,7 @@ class SteppingClusterer(NetworkClusterer):
         self.network_.train(not self._is_frozen)
         self._sizes = torch.zeros(self._n_clusters, dtype=torch.long)
         batches = list(self._batches())
+        self._check_sizes(batches)
         means = train_epoch(
             batches, self._step_terms, self._optimiser, clip_norm=self._plan.clip_norm
         )
@@ -106,6 +108,17 @@ class SteppingClusterer(NetworkClusterer):
             self._runtime.accelerator.log(self.history_[-1], step=self._epoch)
         self._epoch += 1
         self._epochs_due -= 1
+
+    def _check_sizes(self, batches: list[Indexes]) -> None:
+        """Raise where a batch of one image meets statistics of batches."""
+        kind = nn.modules.batchnorm._BatchNorm
+        if any(len(batch) == 1 for batch in batches) and any(
+            isinstance(module, kind) for module in self.network_.modules()
+        ):
+            raise InvalidParameterError(
+                "One picture in a batch has no batch statistics to be normalised by; choose a "
+                "batch_size of at least 2, and give at least 2 pictures at a time."
+            )
 
     def _monitors(self, batches: list[Indexes]) -> dict[str, float]:
         """Return what the log shows when training goes wrong: collapse, links that never meet."""
@@ -123,6 +136,19 @@ class SteppingClusterer(NetworkClusterer):
             return linked_batches(self.constraints_, size, self._seed, self._epoch, share=share)
         return order.shuffled_batches(n, size, self._seed, self._epoch)
 
+    def _tell_what_is_left(self) -> None:
+        """Warn where batches held too few open pairs for all questions to be asked."""
+        n_asked, budget = self._asker.n_asked, self._asker.budget
+        if self._oracle is not None and n_asked < budget:
+            warnings.warn(
+                f"Of {budget} questions {n_asked} were asked: no more than "
+                f"questions_per_batch={self._plan.questions_per_batch} in a batch, from epoch "
+                f"{self._plan.first_query_epoch} on, and only about pairs of that batch that are "
+                "still open; train for more epochs, or raise questions_per_batch.",
+                LikewiseWarning,
+                stacklevel=4,
+            )
+
     def _count(self, view: View) -> None:
         """Count the batch into cluster sizes, for the collapse monitor."""
         self._sizes += torch.bincount(view.p.argmax(1).cpu(), minlength=self._n_clusters)
@@ -137,7 +163,10 @@ class SteppingClusterer(NetworkClusterer):
         if self._plan.log_to:
             self._runtime.accelerator.init_trackers("likewise")
         try:
+            if self._oracle is not None:
+                self._put(self._asker.ask_first(self.probabilities_), self._oracle)
             super()._walk(None if in_batches else oracle, n_questions, progress, watch)
+            self._tell_what_is_left()
         finally:
             self._oracle = None
             if self._plan.log_to:

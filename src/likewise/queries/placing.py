@@ -8,10 +8,10 @@ from likewise.queries.candidates import all_pairs, anchored_pairs, group_represe
 from likewise.queries.links import known_groups
 from likewise.queries.pool import Floats, Mask, Pool, QueryStrategy, select
 
-_IMAGES = 1  # new images for each question wanted, among which the strategy chooses
 
-
-def placing_pairs(strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Generator) -> Pairs:
+def placing_pairs(
+    strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Generator, *, width: int = 1
+) -> Pairs:
     """Return at most `n` open pairs in the order in which they should be asked.
 
     An image is compared with one representative of each group, the nearest group first,
@@ -25,6 +25,9 @@ def placing_pairs(strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Ge
     pool : Pool
     n : int
     rng : numpy.random.Generator
+    width : int
+        New images drawn for each question wanted; with 1 the strategy says little more than
+        in which order they come.
 
     Returns
     -------
@@ -38,17 +41,19 @@ def placing_pairs(strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Ge
         return select(strategy, pool, anchored_pairs(pool, n_first, rng), n, rng, allow_fewer=True)
     anchors, begun = known[:n_groups], known[n_groups:]
     first = all_pairs(anchors)
-    images = np.concatenate([begun, _new_images(strategy, pool, n, rng)])
+    images = np.concatenate([begun, _new_images(strategy, pool, n, rng, width)])
     pairs = np.concatenate([first, _against(pool, images, anchors)])
     is_open = pool.constraints.pair_relations(pairs) == Relation.UNKNOWN
     chosen: Pairs = pairs[is_open & ~_is_passed(pool, pairs)][:n]
     return chosen
 
 
-def _new_images(strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Generator) -> Indexes:
+def _new_images(
+    strategy: QueryStrategy, pool: Pool, n: int, rng: np.random.Generator, width: int
+) -> Indexes:
     """Return images nothing is known of, in the order of their best-scored pair, then others."""
     n_groups = pool.probabilities.shape[1]
-    pairs = anchored_pairs(pool, _IMAGES * n, rng, max_groups=n_groups)
+    pairs = anchored_pairs(pool, width * n, rng, max_groups=n_groups)
     chosen = select(strategy, pool, pairs, len(pairs), rng, allow_fewer=True)
     rest = select(Random(), pool, pairs, n, rng, allow_fewer=True)
     is_known = known_groups(pool.constraints).is_linked

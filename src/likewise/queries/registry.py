@@ -46,16 +46,20 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
     >>> make_strategy("joint:epsilon=0.4")
     Joint(epsilon=0.4, hard='bernoulli')
     """
-    name, _, chosen = name.partition(":")
-    parameters = {**_numbers(name, chosen), **parameters}
-    key = name.replace("_", "-")
+    key, chosen = strategy_name(name), name.partition(":")[2]
+    parameters = {**_numbers(key, chosen), **parameters}
     if key not in STRATEGIES:
-        raise UnknownNameError("strategy", name, STRATEGIES)
+        raise UnknownNameError("strategy", name.partition(":")[0], STRATEGIES)
     known = inspect.signature(STRATEGIES[key]).parameters
     for parameter in parameters:
         if parameter not in known:
             raise UnknownNameError(f"parameter of strategy {key!r}", parameter, known)
     return STRATEGIES[key](**parameters)
+
+
+def strategy_name(text: str) -> str:
+    """Return the name in `text`, without its numbers, as `STRATEGIES` has it."""
+    return text.partition(":")[0].replace("_", "-")
 
 
 def _numbers(name: str, chosen: str) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """ADC (Sun): active deep clustering: representation, clusters and questions in one framework."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
 from torch import Tensor
 
+from likewise.methods.asking import Candidates
 from likewise.methods.network import View
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
@@ -26,7 +26,7 @@ class ADC(PairParameters, TrainingParameters, SelfTrainingRival):
         Distance that "different" images should have.
     strategy : str or QueryStrategy
         How pairs are chosen; by default those of which the model is least sure.
-    candidates : {"random", "anchored"}
+    candidates : {"random", "anchored", "anchored-wide"}
         Which pairs are considered; by default an image with one of a known group.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
@@ -53,7 +53,7 @@ class ADC(PairParameters, TrainingParameters, SelfTrainingRival):
     weight: float = 0.1
     margin: float = 5.0
     strategy: str | QueryStrategy = "uncertainty"
-    candidates: Literal["random", "anchored"] = "anchored"
+    candidates: Candidates = "anchored"
 
     def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
         s = self._settings

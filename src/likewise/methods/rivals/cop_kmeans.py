@@ -34,7 +34,7 @@ class CopKMeans(PairParameters, VectorParameters, RowsRival):
         answer is kept.
     strategy : str or QueryStrategy
         How pairs are chosen.
-    candidates : {"random", "anchored"}
+    candidates : {"random", "anchored", "anchored-wide"}
         Which pairs are considered.
     encoder : str or Encoder
         How pictures become vectors.

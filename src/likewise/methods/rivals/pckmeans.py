@@ -32,7 +32,7 @@ class PCKMeans(PairParameters, VectorParameters, RowsRival):
         Starts; the cheapest is kept.
     strategy : str or QueryStrategy
         How pairs are chosen.
-    candidates : {"random", "anchored"}
+    candidates : {"random", "anchored", "anchored-wide"}
         Which pairs are considered.
     encoder : str or Encoder
         How pictures become vectors.

@@ -24,7 +24,7 @@ class SDEC(PairParameters, TrainingParameters, SelfTrainingRival):
         Squared distance beyond which "different" images are not pushed any more.
     strategy : str or QueryStrategy
         How pairs are chosen; the paper draws them at random.
-    candidates : {"random", "anchored"}
+    candidates : {"random", "anchored", "anchored-wide"}
         Which pairs are considered.
     encoder, backbone, architecture, plan, random_state
         As in `DEC`.
