@@ -11,6 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from likewise.benchmark.plots.registry import PLOTS, draw
 from likewise.benchmark.plots.request import Request
+from likewise.benchmark.plots.similarities import epoch_by_epoch
+from likewise.benchmark.plots.stage import set_up
 from likewise.benchmark.theorems.occ_1_2 import BUDGETS, measure
 from likewise.benchmark.theorems.occ_eq_8 import terms
 from likewise.benchmark.theorems.occ_run import Epoch, epochs
@@ -165,6 +167,7 @@ def test_occ_is_watched_while_it_learns(tmp_path: Path) -> None:
     assert found[0].target.shape == found[0].csd.shape
     assert (found[0].target >= -1e-6).all()
     assert (found[0].target != found[1].target).any()
+    assert set_up(epoch_by_epoch(run, 2)).model.plan.fresh is False  # type: ignore[union-attr]
     draw(Request("theorem-occ-1-2", run=run, options={"epochs": 1}), tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 5_000
 

@@ -55,8 +55,8 @@ def trains_in_epochs(run: Run) -> bool:
 
 
 def epoch_by_epoch(run: Run, n_epochs: int) -> Run:
-    """Return the run with rounds of one epoch, so that every epoch can be looked at."""
-    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1"}
+    """Return the run with rounds of one epoch, so that every epoch of one training is seen."""
+    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "fresh": "false"}
     return replace(run, settings={**run.settings, **epochs})
 
 

@@ -61,7 +61,7 @@ def _usual(seed: int) -> Run:
         dataset="digits",
         orientation="digit",
         n_images=400,
-        n_questions=600,
+        n_questions=200,
         seed=seed,
         settings={"candidates": "anchored"},
     )
