@@ -186,9 +186,10 @@ def test_a_session_that_was_never_trained(run: Run, photos: Path) -> None:
     with Session.open(session) as opened:
         opened.add_orientation("mood")
     assert "'mood' has no groups yet" in error_of(run, "export", session, "--by", "mood", "-o", "o")
-    assert "has no trained model" in error_of(run, "predict", session, photos, "--by", "mood")
+    message = error_of(run, "predict", session, photos, "--by", "mood")
+    assert "has no answers by 'mood' to learn from; answer some with `likewise start`" in message
     shutil.rmtree(session / "models")
-    assert "has no trained model" in error_of(run, "predict", session, photos, "--by", "clusters")
+    assert "has no answers by" in error_of(run, "predict", session, photos, "--by", "clusters")
 
 
 def test_forms_that_are_not_there(run: Run, photos: Path) -> None:

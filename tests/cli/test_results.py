@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
+from likewise.desk.pupil import Pupil, Vectors
+from likewise.images.folder import read_folder
 from likewise.metrics.matching import accuracy
 from likewise.session import Session
 from tests.cli.conftest import COLOURS, Run, colour_of, done, json_of, paint
@@ -48,6 +50,68 @@ def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, 
     warm = [image["path"] for image in images if image["name"] == "warm"]
     assert warm == ["red.png"]
     assert all(1 / 3 <= image["confidence"] <= 1 for image in images)
+
+
+def answered(session: Path, by: str = "colour") -> None:
+    """Have a person name the groups of a session and put two pictures into each, as on the page."""
+    with Session.open(session) as opened:
+        opened.make_groups(by, ["Sky", "Grass", "Brick"])
+        for key, colour in zip(("g1", "g2", "g3"), ("blue", "green", "red"), strict=True):
+            of_colour = [i for i, n in enumerate(opened.images.names) if colour_of(n) == colour]
+            for image in of_colour[:2]:
+                opened.tell(Answer(Question.label(image), key, orientation=by))
+
+
+def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
+    run: Run, photos: Path, new: Path
+) -> None:
+    with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
+        opened.add_orientation("colour", 3)
+    answered(Path("page.likewise"))
+    images = json_of(run("predict", "page.likewise", new, "--by", "colour", "--json"))["images"]
+    found = {image["path"]: image["name"] for image in images}
+    assert found == {"blue.png": "Sky", "green.png": "Grass", "red.png": "Brick"}
+    assert all(image["confidence"] > 0.5 for image in images)
+
+
+def test_a_model_older_than_the_last_training_is_not_used(
+    run: Run, photos: Path, new: Path
+) -> None:
+    """The page trained after `fit`: what it found is what is shown, exported and predicted."""
+    done(run("fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour"))
+    session = Path("photos.likewise")
+    answered(session)
+    with Session.open(session, write=False) as opened:
+        vectors = Vectors.of(opened, "bundled", lambda _: None)
+        Pupil(opened, opened.orientation("colour"), vectors, lambda _: None).study(
+            opened.orientation("colour")
+        )
+    images = json_of(run("predict", session, new, "--by", "colour", "--json"))["images"]
+    assert {image["path"]: image["name"] for image in images}["red.png"] == "Brick"
+
+
+def test_a_fit_keeps_the_groups_that_people_made(run: Run, photos: Path, new: Path) -> None:
+    with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
+        opened.add_orientation("colour", 3)
+    answered(Path("page.likewise"))
+    fit = ["fit", photos, "--session", "page.likewise", "-k", 3, "--by", "colour", "--seed", 1]
+    done(run(*fit))
+    done(run("export", "page.likewise", "--by", "colour", "-o", "found.csv"))
+    with open("found.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    names = {"blue": "Sky", "green": "Grass", "red": "Brick"}
+    assert all(row["name"] == names[colour_of(row["path"])] for row in rows)
+    images = json_of(run("predict", "page.likewise", new, "--by", "colour", "--json"))["images"]
+    assert {i["path"]: i["name"] for i in images} == {f"{c}.png": n for c, n in names.items()}
+
+
+def test_two_groups_are_known_to_be_two_whoever_began_the_session(run: Run, photos: Path) -> None:
+    done(run("fit", photos, "-k", 2, "--method", "kmeans", "--by", "warmth"))
+    with Session.open(Path("photos.likewise"), write=False) as opened:
+        assert opened.orientation("warmth").two_groups
+    done(run("fit", photos, "-k", 3, "--method", "kmeans", "--by", "warmth"))
+    with Session.open(Path("photos.likewise"), write=False) as opened:
+        assert not opened.orientation("warmth").two_groups
 
 
 def test_a_model_predicts_without_its_session(run: Run, session: Path, new: Path) -> None:

@@ -1,12 +1,11 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import SCALE, flatten
-from likewise.desk.pupil import Pupil
+from likewise.desk.keeping import keep_found
+from likewise.methods.kmeans import KMeans
 from likewise.seeds import stream
 from likewise.session import Session
 from tests.desk.folder import sort_by_halves
@@ -40,13 +39,14 @@ def test_a_group_that_people_put_pictures_into_by_name_keeps_that_name(session: 
     for image, face in [(0, 2), (4, 2)]:  # somebody was shown the reds as g2, and took them
         question = Question.choice(image, (face, 1), ("g2", "g1"))
         session.tell(Answer(question, "g2", orientation="colour"))
-    pupil = object.__new__(Pupil)
-    pupil._session, pupil._orientation = session, session.orientation("colour")
-    pupil._row = np.arange(12)
-    pupil._vectors = SimpleNamespace(positions=pupil._row)  # type: ignore[assignment]  # is enough
-    old, weight = pupil._places_before(("g1", "g2"))
-    reds_first = np.arange(12) % 2
-    assert stable_columns(old, reds_first, 2, weight).tolist() == [1, 0]  # reds are g2 now
+    rows = stream(0, "rows").normal(0, 0.1, (12, 4)).astype(np.float32)
+    rows[::2] += 1
+    model = KMeans(n_clusters=2, random_state=0).fit(rows)
+    keys = ("g1", "g2")
+    results = keep_found(session, "colour", model, np.arange(12), n_answers=3, keys=keys)
+    np.testing.assert_array_equal(results.labels[::2], 1)  # reds are g2 now
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)  # new pictures too
+    np.testing.assert_array_equal(model.labels_, results.labels)
 
 
 def test_the_map_keeps_far_things_apart_and_stays_on_its_sheet() -> None:

@@ -60,15 +60,15 @@ def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     )
     assert (suspect["answer"], suspect["image"]) == (number, SLIP)
     row = SLIP - 1  # one before it has no vector
-    assert pupil._model._doubts.chances[row] > 0.2
+    assert pupil.model._doubts.chances[row] > 0.2
 
     session.stand_by("colour", number, [SLIP])
     assert study(pupil, session, said) == ([], True)  # it trained anew, for this alone
     assert study(pupil, session, said) == ([], False)
-    assert pupil._model._doubts.chances[row] == 0
+    assert pupil.model._doubts.chances[row] == 0
     again = pupil_of(session, said)
     assert study(again, session, said) == ([], True)
-    assert again._model._doubts.chances[row] == 0
+    assert again.model._doubts.chances[row] == 0
 
 
 def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restart(
@@ -77,16 +77,16 @@ def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restar
     said: list[Message] = []
     pupil = pupil_of(session, said)
     study(pupil, session, said)
-    assert pupil._model._temperature == 1  # all was told at once: that is no test
+    assert pupil.model._temperature == 1  # all was told at once: that is no test
     for image in range(40, 60):  # half of them against all that went before
         word = "same" if image % 4 < 2 else "different"
         session.tell(Answer(Question.pair(0, image), word, orientation="colour"))
     study(pupil, session, said)
-    temperature = pupil._model._temperature
+    temperature = pupil.model._temperature
     assert temperature > 1.2
     again = pupil_of(session, said)
     study(again, session, said)
-    assert again._model._temperature == temperature
+    assert again.model._temperature == temperature
 
     (session.model_folder("colour") / FILE).write_bytes(b"PK\x03\x04")
     study(pupil_of(session, said), session, said)
@@ -103,7 +103,7 @@ def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(
     study(pupil, session, said)
 
     def relation() -> Relation:
-        return pupil._model.constraints_.relation(39, 40)  # one before them has no vector
+        return pupil.model.constraints_.relation(39, 40)  # one before them has no vector
 
     assert relation() is Relation.DIFFERENT
     session.change_group("colour", "g2", merge_into="g1")
@@ -127,11 +127,11 @@ def test_what_was_taken_back_or_set_aside_confirms_nothing(
     session.stand_by("colour", numbers[0], [LOST])  # which the trainer does not know
     session.stand_by("colour", numbers[2], [SLIP])
     study(pupil, session, said)
-    assert pupil._model._doubts.confirmed == {SLIP - 1}
+    assert pupil.model._doubts.confirmed == {SLIP - 1}
     session.take_back(numbers[2])
     study(pupil, session, said)
-    assert pupil._model._doubts.confirmed == set()
+    assert pupil.model._doubts.confirmed == set()
     assert len(session.stood_by("colour")) == 3
     monkeypatch.setattr(session, "stood_by", lambda _: {numbers[1]: (60,)})  # a picture found since
     study(pupil, session, said)
-    assert pupil._model._doubts.confirmed == set()
+    assert pupil.model._doubts.confirmed == set()

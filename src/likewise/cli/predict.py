@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from likewise.cli.options import AsJson, By, Folder
+from likewise.cli.options import AsJson, By, EncoderName, Folder
 from likewise.cli.output import check_free, print_json, say, some_words, write_table
 from likewise.errors import ModelFileError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from likewise.cli.bars import Bars
     from likewise.images.folder import FolderCollection
     from likewise.methods.base import PersonalClusterer
+    from likewise.session.session import Session
 
 _COLUMNS = ("path", "cluster", "name", "confidence")
 Row = tuple[str, int, str, float]
@@ -33,11 +34,14 @@ def predict(
         Path | None, typer.Option("-o", "--out", help="A CSV file; stdout if left out.")
     ] = None,
     by: By = "",
+    encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Say to which group new pictures belong.
 
-    No picture depends on the others: alone it goes where it goes in company.
+    No picture depends on the others: alone it goes where it goes in company. A session that was
+    answered on the page or with `likewise ask` learns from its answers first, which takes
+    seconds; give the --encoder it was started with.
 
     \b
     Example:
@@ -48,8 +52,8 @@ def predict(
     from likewise.cli.pictures import as_rows, read
 
     check_free(out)
-    trained = _load(model, by)
     with Bars() as bars:
+        trained = _load(model, by, encoder or "bundled", bars)
         collection = read(folder, bars)
         rows, skipped = _predict(trained, collection, bars)
     if out is not None:
@@ -67,23 +71,47 @@ def predict(
         write_table(sys.stdout, _COLUMNS, _cells(rows))
 
 
-def _load(path: Path, by: str) -> _Trained:
+def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
     from likewise.methods.registry import load_method
     from likewise.session.store import DATABASE
 
     if not (path / DATABASE).exists():
         return _Trained(load_method(path), {})
     from likewise.session.assignments import assignments
+    from likewise.session.results import load_results
     from likewise.session.session import Session
 
     with Session.open(path, write=False) as session:
-        place = model_place(session.model_folder(by))
-        if not place.exists():
-            raise ModelFileError(
-                f"{path} has no trained model for this criterion yet; make one with `likewise fit`."
-            )
+        place, last = model_place(session.model_folder(by)), load_results(session, by)
+        if last is not None and last.has_model and place.exists():
+            model = load_method(place)
+        else:
+            model = _taught(session, by, encoder, bars)
         names = {row.cluster: row.name for row in assignments(session, by) if row.cluster >= 0}
-    return _Trained(load_method(place), names)
+    return _Trained(model, names)
+
+
+def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> "PersonalClusterer":
+    """Return a model that learned from the answers of a session, as the page's own does."""
+    from likewise.desk.messages import Message
+    from likewise.desk.pupil import Pupil, Vectors
+
+    orientation = session.orientation(by)
+    if not session.graph(orientation.name).answers:
+        raise ModelFileError(
+            f"{session.path} has no answers by {orientation.name!r} to learn from; answer some "
+            "with `likewise start`, or train a model with `likewise fit`."
+        )
+    embedding = bars.step("embedding")
+
+    def hear(message: Message) -> None:
+        if message["event"] == "embedding":
+            embedding(message["done"], message["total"])
+
+    pupil = Pupil(session, orientation, Vectors.of(session, encoder, hear), hear)
+    pupil.study(orientation)
+    pupil.model.encoder = encoder
+    return pupil.model
 
 
 def model_place(folder: Path) -> Path:

@@ -154,8 +154,10 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
         raise InvalidParameterError(wrong)
     if by and by not in known:
         session.add_orientation(by, k, two_groups=k == 2)
-    elif by and k is not None and known[by].n_clusters != k:
-        session.change_orientation(replace(known[by], n_clusters=k, two_groups=k == 2))
+    elif by and k is not None:
+        wanted = replace(known[by], n_clusters=k, two_groups=k == 2)
+        if wanted != known[by]:
+            session.change_orientation(wanted)
 
 
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:

@@ -13,11 +13,12 @@ from likewise.cli.bars import Bars
 from likewise.cli.pictures import kept_in, read_several, vectors
 from likewise.cli.predict import model_place
 from likewise.constraints.question import Answer
+from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.folder import FolderCollection
 from likewise.methods.base import PersonalClusterer
 from likewise.session.begin import EMBEDDINGS
-from likewise.session.results import load_results, save_results
+from likewise.session.results import load_results
 from likewise.session.session import Session
 from likewise.session.store import DATABASE
 from likewise.session.transfer import Imported, import_answers
@@ -63,9 +64,10 @@ class Workplace:
     def _set_orientation(self, n_clusters: int) -> None:
         known = {one.name: one for one in self.session.orientations}
         if self.by not in known:
-            self.session.add_orientation(self.by, n_clusters)
+            self.session.add_orientation(self.by, n_clusters, two_groups=n_clusters == 2)
         elif known[self.by].n_clusters != n_clusters:
-            changed = replace(known[self.by], n_clusters=n_clusters, two_groups=False)
+            two = n_clusters == 2
+            changed = replace(known[self.by], n_clusters=n_clusters, two_groups=two)
             self.session.change_orientation(changed)
 
     def take_in(self, answers: Path, *, strict: bool) -> Imported:
@@ -93,16 +95,22 @@ class Workplace:
     def keep(self, trained: Trained, out: Path | None) -> None:
         """Save the model, and what it found for every image, for `export` and `predict`."""
         model = trained.model
+        everyone = enumerate(self.session.images.hashes)
+        place = {content: position for position, content in reversed(list(everyone))}
+        positions = np.array([place[content] for content in trained.hashes], dtype=np.intp)
+        n, are_made = model.probabilities_.shape[1], bool(self.session.groups(self.by).all())
+        keep_found(
+            self.session,
+            self.by,
+            model,
+            positions,
+            n_answers=trained.n_answers,
+            keys=group_keys(self.session, self.by, n) if are_made else (),
+            has_model=True,
+        )
         if out is not None:
             model.save(out)
         model.save(model_place(self.session.model_folder(self.by)))
-        row = {content: i for i, content in enumerate(trained.hashes)}
-        everyone = self.session.images.hashes
-        found = np.zeros((len(everyone), model.probabilities_.shape[1]), dtype=np.float32)
-        for position, content in enumerate(everyone):
-            if content in row:
-                found[position] = model.probabilities_[row[content]]
-        save_results(self.session, self.by, found, n_answers=trained.n_answers)
 
     def sizes(self) -> list[int]:
         """Return how many of the pictures that are there each group holds, largest first."""

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Indexes
 from likewise.desk.album import files_of
-from likewise.desk.columns import stable_columns
 from likewise.desk.flat import flatten, save_map
+from likewise.desk.keeping import group_keys, keep_found
 from likewise.desk.messages import Message, from_question
 from likewise.desk.past import keep, recall
 from likewise.desk.suspicion import from_suspects
@@ -21,17 +21,14 @@ from likewise.encoders.store import EmbeddingStore
 from likewise.errors import PoolExhaustedError
 from likewise.methods.likewise import Likewise
 from likewise.methods.seeds_of_groups import seeds_of
-from likewise.session.anchors import held_in
 from likewise.session.begin import EMBEDDINGS
 from likewise.session.orientations import Orientation
-from likewise.session.results import load_results, save_results
 from likewise.session.session import Session
 
 Say = Callable[[Message], None]
 Floats = npt.NDArray[np.float32]
 _N_AHEAD = 48  # questions sent at a time
 _SEED = 0
-_SPOKEN_OF, _PUT_THERE = 50, 2_000  # how much an image counts when groups are matched by members
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,11 @@ class Pupil:
     vectors : Vectors
     say : callable
         Takes the messages for the parent.
+
+    Attributes
+    ----------
+    model : Likewise
+        Its clusters have the numbers of the session's groups.
     """
 
     def __init__(
@@ -86,9 +88,9 @@ class Pupil:
         self._merged = self._merges()
         self._confirmed: set[int] = set()  # rows whose doubtful place a person stood by
         k = orientation.n_clusters
-        self._model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
-        self._model.start(self._vectors.embeddings)
-        recall(self._session.model_folder(orientation.name), self._model.experience)
+        self.model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
+        self.model.start(self._vectors.embeddings)
+        recall(self._session.model_folder(orientation.name), self.model.experience)
 
     def study(self, orientation: Orientation) -> None:
         """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
@@ -98,7 +100,7 @@ class Pupil:
         self._ask()
         if is_new:
             self._say({"event": "training", "orientation": orientation.name})
-            self._model.train()
+            self.model.train()
         self._keep()
         self._ask()
 
@@ -115,27 +117,27 @@ class Pupil:
         standing = graph.answers
         gone = [number for number in self._told if number not in standing]
         for number in gone:
-            self._model.constraints_.retract(self._told.pop(number))
+            self.model.constraints_.retract(self._told.pop(number))
         fresh = [number for number in standing if number not in self._told]
         n_told = 0
         for number in fresh:
             answer = self._placed(standing[number])
             if answer is not None:
-                self._model.check_against(answer)
-                self._told[number] = self._model.constraints_.tell(answer).id
+                self.model.check_against(answer)
+                self._told[number] = self.model.constraints_.tell(answer).id
                 n_told += 1
         return self._hear_what_is_right() or bool(gone or n_told)
 
     def _hear_what_is_right(self) -> bool:
         """Have the model trust what a person stood by; return whether that is news to it."""
         kept = self._session.stood_by(self._orientation.name)
-        aside = self._model.constraints_.set_aside  # which place nothing
+        aside = self.model.constraints_.set_aside  # which place nothing
         said = {number for number, told in self._told.items() if told not in aside}
         images = {i for number in kept.keys() & said for i in kept[number]}
         confirmed = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}
         is_news = confirmed != self._confirmed
         self._confirmed = confirmed
-        self._model.confirm(confirmed)
+        self.model.confirm(confirmed)
         return is_news
 
     def _placed(self, answer: Answer) -> Answer | None:
@@ -150,7 +152,7 @@ class Pupil:
 
     def _ask(self) -> None:
         try:
-            questions = self._model.ask(_N_AHEAD)
+            questions = self.model.ask(_N_AHEAD)
         except PoolExhaustedError:
             questions = []
         name = self._orientation.name
@@ -169,15 +171,15 @@ class Pupil:
     # -- results out ----------------------------------------------------------
 
     def _keep(self) -> None:
-        session, name, model = self._session, self._orientation.name, self._model
-        n_columns = model.probabilities_.shape[1]
-        keys = self._group_keys(n_columns)
-        old, weight = self._places_before(keys)
-        columns = stable_columns(old, model.labels_, n_columns, weight)
-        found = np.zeros((len(self._row), n_columns), dtype=np.float32)
-        found[self._vectors.positions] = model.probabilities_[:, columns]
-        n_answers = len(self._told)
-        results = save_results(session, name, found, keys=keys, n_answers=n_answers)
+        session, name, model = self._session, self._orientation.name, self.model
+        results = keep_found(
+            session,
+            name,
+            model,
+            self._vectors.positions,
+            n_answers=len(self._told),
+            keys=group_keys(session, name, model.probabilities_.shape[1]),
+        )
         keep(session.model_folder(name), model.experience)
         rows = model._embeddings  # `transform` would compute them once more
         save_map(session, name, self._vectors.positions, flatten(rows, model.labels_))
@@ -185,7 +187,7 @@ class Pupil:
             {
                 "event": "trained",
                 "orientation": name,
-                "n_answers": n_answers,
+                "n_answers": len(self._told),
                 "n_moved": int(results.moved.sum()),
                 "n_violations": int(model.violations_),
                 "n_settled": self._n_settled(),
@@ -193,38 +195,12 @@ class Pupil:
             }
         )
 
-    def _places_before(self, keys: tuple[str, ...]) -> tuple[Indexes, Indexes]:
-        """Return where each row was after the training before, and how much that counts.
-
-        Images that people spoke of count more; most of all those they put into a group by its
-        name: that group keeps its name whatever a model makes of the rest.
-        """
-        session, name = self._session, self._orientation.name
-        before, graph = load_results(session, name), session.graph(name)
-        places = np.full(len(self._row), -1, dtype=np.intp) if before is None else before.labels
-        places, weight = places.copy(), np.ones(len(self._row), dtype=np.intp)
-        weight[self._named()] = _SPOKEN_OF
-        said = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
-        held = held_in(said, session.groups(name), keys)
-        places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE
-        return places[self._vectors.positions], weight[self._vectors.positions]
-
     def _suspects(self) -> list[Message]:
         """Return the answers that the model finds doubtful, by their numbers in the log."""
         number_of = {number: entry for entry, number in self._told.items()}
-        return from_suspects(self._model.suspects_, number_of, self._vectors.positions)
+        return from_suspects(self.model.suspects_, number_of, self._vectors.positions)
 
     def _n_settled(self) -> int:
         """Return how many images have their place by answers alone."""
-        seeds = seeds_of(self._model.constraints_, self._orientation.n_clusters)
+        seeds = seeds_of(self.model.constraints_, self._orientation.n_clusters)
         return int((seeds.classes >= 0).sum())
-
-    def _named(self) -> list[int]:
-        """Return the images that answers name."""
-        graph = self._session.graph(self._orientation.name)
-        return [i for answer in graph.answers.values() for i in answer.question.images]
-
-    def _group_keys(self, n: int) -> tuple[str, ...]:
-        """Return the key of each column: the groups that were made, in order, then new ones."""
-        made = [group.key for group in self._session.groups(self._orientation.name).all()]
-        return (*made[:n], *(f"g{number + 1}" for number in range(len(made), n)))

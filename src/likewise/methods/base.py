@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Indexes
 from likewise.errors import LikewiseWarning, PoolExhaustedError
 from likewise.methods.asking import Asker
 from likewise.methods.checks import check_clusters, drawn_seed
@@ -257,6 +258,16 @@ class PersonalClusterer(FittedEstimator):
         self.probabilities_ = self._tempered(probabilities[:, self._columns])
         self.labels_ = np.argsort(self._columns)[honoured.labels]
         self.violations_ = honoured.n_violations
+
+    def renumber(self, order: Indexes) -> Self:
+        """Give the clusters other numbers: what was ``order[i]`` is `i` from now on.
+
+        Predictions follow; the next training numbers them anew.
+        """
+        self._columns = self._columns[order]
+        self.probabilities_ = self.probabilities_[:, order]
+        self.labels_ = np.argsort(order)[self.labels_]
+        return self
 
     def _rows_to_compare(self) -> Floats | None:
         """Return the embeddings in which strategies compare images; None if none does."""

@@ -41,6 +41,8 @@ class Results:
         The key of the group each cluster stands for; empty if nobody said.
     n_answers : int
         How many answers the model had been told.
+    has_model : bool
+        Whether the model that found this is kept beside it.
     """
 
     probabilities: npt.NDArray[np.float32]
@@ -48,6 +50,7 @@ class Results:
     moved: npt.NDArray[np.bool_]
     keys: tuple[str, ...] = ()
     n_answers: int = 0
+    has_model: bool = False
 
     @property
     def confidence(self) -> npt.NDArray[np.float32]:
@@ -68,6 +71,7 @@ def save_results(
     *,
     keys: tuple[str, ...] = (),
     n_answers: int = 0,
+    has_model: bool = False,
 ) -> Results:
     """Keep what a training found, in the place of what the one before did.
 
@@ -82,6 +86,8 @@ def save_results(
         The key of the group of each column.
     n_answers : int
         How many answers the model was told.
+    has_model : bool
+        Whether the model itself is kept beside what it found.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def save_results(
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)
-    results = Results(given, labels, moved, keys, n_answers)
+    results = Results(given, labels, moved, keys, n_answers, has_model)
     folder = session.model_folder(orientation)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / FILE, lambda descriptor: _write(descriptor, session, results))
@@ -153,6 +159,7 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
             moved=results.moved,
             keys=np.array(results.keys, dtype=np.str_),
             n_answers=np.array(results.n_answers),
+            has_model=np.array(results.has_model),
         )
 
 
@@ -167,4 +174,5 @@ def _placed(session: Session, file: Any) -> Results:
         is_known = rows >= 0
         probabilities = np.where(is_known[:, None], probabilities[rows], 0).astype(np.float32)
         labels, moved = np.where(is_known, labels[rows], -1), np.where(is_known, moved[rows], False)
-    return Results(probabilities, labels.astype(np.intp), moved, keys, n_answers)
+    has_model = bool(file["has_model"]) if "has_model" in file else not keys
+    return Results(probabilities, labels.astype(np.intp), moved, keys, n_answers, has_model)
