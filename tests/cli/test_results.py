@@ -53,13 +53,17 @@ def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, 
 
 
 def answered(session: Path, by: str = "colour") -> None:
-    """Have a person name the groups of a session and put two pictures into each, as on the page."""
+    """Have a person name the groups of a session and choose among them twice, as on the page."""
+    keys, colours = ("g1", "g2", "g3"), ("blue", "green", "red")
     with Session.open(session) as opened:
         opened.make_groups(by, ["Sky", "Grass", "Brick"])
-        for key, colour in zip(("g1", "g2", "g3"), ("blue", "green", "red"), strict=True):
-            of_colour = [i for i, n in enumerate(opened.images.names) if colour_of(n) == colour]
-            for image in of_colour[:2]:
-                opened.tell(Answer(Question.label(image), key, orientation=by))
+        names = list(enumerate(opened.images.names))
+        of = {colour: [i for i, n in names if colour_of(n) == colour] for colour in colours}
+        faces = tuple(of[colour][0] for colour in colours)
+        for key, colour in zip(keys, colours, strict=True):
+            for image in of[colour][1:3]:
+                question = Question.choice(image, faces, keys)
+                opened.tell(Answer(question, key, orientation=by))
 
 
 def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
