@@ -94,6 +94,10 @@ def test_dsacs_ablation_has_two_figures_a_variant() -> None:
     assert found == ours
 
 
+def _answers(table: str, row: str) -> dict[str, int | None]:
+    return {cell.dataset: cell.n_answers for cell in printed(table) if cell.row == row}
+
+
 def test_cells_are_told_in_our_words() -> None:
     (acc,) = [
         cell
@@ -102,6 +106,16 @@ def test_cells_are_told_in_our_words() -> None:
         == ("OCC", "cifar10", "personalised", "acc")
     ]
     assert (acc.value, acc.n_answers, acc.ours) == (0.945, 50_000, {"method": "occ"})
+    assert _answers("occ-2", "OCC") == {"cifar10": 50_000, "cifar100": 50_000} | dict.fromkeys(
+        ("imagenet10", "imagenet-dogs")
+    )
+    for table in ("pcl-2", "pcl-3"):
+        assert _answers(table, "PCL") == {
+            "cifar10": 10_000,
+            "cifar100": 10_000,
+            "imagenet10": 4_000,
+        }
+        assert set(_answers(table, "DCC").values()) == {10_000}
     assert {cell.orientation for cell in printed("cc-2") if cell.dataset == "cifar100"} == {
         "superclass"
     }

@@ -72,12 +72,17 @@ def _cells(table: Mapping[str, Any]) -> Iterator[Printed]:
                 row.get("orientation") or usual,
                 metric,
                 None if isinstance(value, str) else float(value),
-                _answers(table, row, number),
+                _answers(table, row, number, dataset),
                 row.get("ours", {}),
             )
 
 
-def _answers(table: Mapping[str, Any], row: Mapping[str, Any], number: int) -> int | None:
+def _answers(
+    table: Mapping[str, Any], row: Mapping[str, Any], number: int, dataset: str
+) -> int | None:
+    """Return how many answers a cell had: one number a row, one a column, or one a set."""
     given: Any = row.get("answers", table.get("answers", {}).get(row["name"]))
+    if isinstance(given, Mapping):
+        given = given.get(dataset)
     found: int | None = given[number] if isinstance(given, list) else given
     return found

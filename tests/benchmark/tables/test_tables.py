@@ -190,6 +190,32 @@ def test_ablations_of_a_paper_find_their_counterparts() -> None:
     assert _cells(by_space)["R only"]["ACC, pretrained"] == ""
     assert _cells(by_extension)["with extension"]["ACC, pretrained"] == ".900"
     assert _cells(by_extension)["without extension"]["ACC, pretrained"] == ".200"
+    assert _cells(by_space)["R+A"]["ACC, pretrained"] == ".900"
+
+
+def test_a_run_without_a_part_of_the_method_stands_in_only_where_that_is_said() -> None:
+    here: dict[str, Any] = {"dataset": "cifar10", "orientation": "default"}
+    plain = [row("occ", 0.2, settings={"spaces": "both", "extension": 0.0}, **here)]
+    whole, by_extension = (make_tables(plain, name)[0] for name in ("occ-2", "occ-4"))
+    assert _cells(whole)["OCC"]["ACC, pretrained"] == ".200"
+    assert whole.notes[-1] == "Ours in the line OCC: without extension."
+    assert _cells(by_extension)["with extension"]["ACC, pretrained"] == ""
+    stl: dict[str, Any] = {"dataset": "stl10", "orientation": "class", "n": 20}
+    given = {"selection": "full", "pseudo_labels": True, "spread_first": 0, "spread_more": 0}
+    spread = {**given, "spread_first": 50}
+    quiet, loud = (row("dsac", acc, settings=s, **stl) for acc, s in ((0.2, given), (0.8, spread)))
+    alone, both = (make_tables(rows, "dsac-iii")[0] for rows in ([quiet], [quiet, loud]))
+    assert _cells(alone)["DSAC"]["NMI, pretrained"] == ""
+    assert _cells(both)["DSAC"]["NMI, pretrained"] == ".400"
+    assert _cells(both)["without pseudo-labels"]["NMI, pretrained"] == ".100"
+
+
+def test_trivial_lines_are_of_runs_with_the_true_number_of_clusters() -> None:
+    usual, wrong = row("kmeans", 0.5), row("kmeans", 0.3, n_clusters=6)
+    wrong["baselines"] = {**wrong["baselines"], "kmeans_acc": 0.1}
+    (table,) = make_tables([usual, wrong], "answers")
+    expected = str(Figure.of([usual["baselines"]["kmeans_acc"]]))
+    assert expected in [str(cell) for cell in table.rows[-3]]
 
 
 @pytest.mark.parametrize("name", layouts())

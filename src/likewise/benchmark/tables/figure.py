@@ -34,7 +34,8 @@ class Figure:
     def known(cls, values: Iterable[float | None]) -> "Figure":
         """Return a figure that may be the same for every seed; then it has no spread."""
         figure = cls.of(values)
-        return cls(figure.mean, None, figure.n) if not figure.spread else figure
+        is_one = not round(figure.spread or 0, figure.digits)
+        return cls(figure.mean, None, figure.n) if is_one else figure
 
     def but(self, *, digits: int) -> "Figure":
         """Return the same figure, written with other decimals."""

@@ -1,10 +1,11 @@
 """A paper's table: the printed figures, and beside them ours, from scratch and pretrained apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from likewise.benchmark.printed import Printed, paper_tables, printed
 from likewise.benchmark.tables.area import area
+from likewise.benchmark.tables.by_answers import baselines
 from likewise.benchmark.tables.figure import Figure
 from likewise.benchmark.tables.groups import Group, Row, groups
 from likewise.benchmark.tables.table import Cell, Table
@@ -13,10 +14,12 @@ _REGIMES = ("from scratch", "pretrained")
 #: A line that names no setting means the method as its paper has it.
 _WHOLE: Mapping[str, Mapping[str, str]] = {
     "cc": {"views": "two", "heads": "both"},
-    "occ": {"spaces": "both", "strategy": "csd"},
+    "occ": {"spaces": "both", "strategy": "csd", "extension": "on"},
     "pcl": {"attention": "on", "strategy": "joint"},
     "dsac": {"selection": "full", "pseudo_labels": "true"},
 }
+#: Parts of a method that our defaults leave out: a run without them stands in, and it is said.
+_SPARED = {"occ": "extension", "dsac": "pseudo_labels"}
 _METRICS = {"fmi": "F"}
 _TRIVIAL = {
     "majority_acc": "— everything in one group (ours)",
@@ -59,8 +62,11 @@ def _table(
     costs = ["s", "MB"] if times and ours else []
     digits = 4 if any(cell.value and round(cell.value, 3) != cell.value for cell in cells) else 3
     body: list[list[Cell]] = []
+    named = {key for cell in here for key in cell.ours}
+    spared: dict[str, str] = {}
     for of in lines.values():
-        chosen = [_counterpart(of[0], ours, regime) for regime in regimes]
+        chosen = [_counterpart(of[0], ours, regime, named) for regime in regimes]
+        spared |= _lacking(of[0], chosen)
         body.append(
             [*_quoted(of, metrics, digits), *_ours(chosen, metrics), *_costs(chosen, costs)]
         )
@@ -69,7 +75,7 @@ def _table(
         f"{table['paper']}: {part[0]} by {part[1]}",
         ["method", *header, *costs],
         [*body, *_honest(ours, regimes, metrics, len(header) + len(costs) + 1)],
-        _notes(str(table["about"]), ours),
+        _notes(str(table["about"]), ours, spared),
     )
 
 
@@ -107,14 +113,35 @@ def _part(group: Group) -> tuple[Any, Any]:
     return group.spec.get("dataset"), group.spec.get("orientation")
 
 
-def _counterpart(cell: Printed, ours: list[Group], regime: str) -> Group | None:
-    """Return our group for a line: the same settings, and the budget nearest below."""
+def _counterpart(
+    cell: Printed, ours: list[Group], regime: str, named: Collection[str]
+) -> Group | None:
+    """Return our group for a line: the same settings, and the budget nearest below.
+
+    What our defaults leave out may be missing, unless a line of the table is `named` for it.
+    """
     if not cell.ours:
         return None
-    wanted = {**_WHOLE.get(cell.ours["method"], {}), **cell.ours}
-    fitting = [g for g in ours if _regime(g) == regime and _fits(g, wanted)]
+    wanted = _wanted(cell)
+    here = [group for group in ours if _regime(group) == regime]
+    fitting = [group for group in here if _fits(group, wanted)]
+    spared = _SPARED.get(cell.ours["method"])
+    if not fitting and spared not in named:
+        less = {name: value for name, value in wanted.items() if name != spared}
+        fitting = [group for group in here if _fits(group, less)]
     allowed = [g for g in fitting if cell.n_answers is None or g.n_questions <= cell.n_answers]
     return max(allowed or fitting, key=_size, default=None)
+
+
+def _wanted(cell: Printed) -> dict[str, str]:
+    return {**_WHOLE.get(cell.ours["method"], {}), **cell.ours}
+
+
+def _lacking(cell: Printed, chosen: Sequence[Group | None]) -> dict[str, str]:
+    """Return the line with the part of the method that our run goes without, if it does."""
+    if all(group is None or _fits(group, _wanted(cell)) for group in chosen):
+        return {}
+    return {cell.row: _SPARED[cell.ours["method"]].replace("_", "-")}
 
 
 def _size(group: Group) -> tuple[int, int]:
@@ -130,6 +157,8 @@ def _fits(group: Group, wanted: Mapping[str, str]) -> bool:
         return False
     row = group.rows[0]
     known = {**row["settings"], "method": group.method, "strategy": row["strategy"]}
+    if "spread_first" in known:  # with nothing to spread there are no pseudo-labels
+        known["pseudo_labels"] &= bool(known["spread_first"] or known["spread_more"])
     told = {name: value for name, value in known.items() if value is not None}
     return all(name not in told or _same(told[name], value) for name, value in wanted.items())
 
@@ -150,20 +179,21 @@ def _honest(
         for number, regime in enumerate(regimes):
             rows = [row for group in ours if _regime(group) == regime for row in group.rows]
             if "acc" in metrics:
-                values = {row["seed"]: row["baselines"][name] for row in rows}
                 first = 2 + len(metrics) + number * (2 + len(metrics))
                 column = first + 1 + metrics.index("acc")
-                line[column] = Figure.known(values.values())
+                line[column] = Figure.known(baselines(rows, name))
         lines.append(line)
     if not any(group.spec.get("strategy") == "random" for group in ours):
         lines.append(["— random questions (ours)", "not run", *([""] * (width - 2))])
     return lines if ours else []
 
 
-def _notes(about: str, ours: list[Group]) -> list[str]:
+def _notes(about: str, ours: list[Group], spared: Mapping[str, str]) -> list[str]:
     notes = [f"Printed: {about}."]
     if not ours:
         return [*notes, "No run of ours on this set yet."]
     sizes = sorted({f"{int(group.rows[0]['n_images']):,}" for group in ours})
     held = " scored on images held out" if any(g.rows[0]["test"] for g in ours) else ""
-    return [*notes, f"Ours: {' or '.join(sizes)} images{held}; seconds of the first regime shown."]
+    notes.append(f"Ours: {' or '.join(sizes)} images{held}; seconds of the first regime shown.")
+    notes += [f"Ours in the line {row}: without {word}." for row, word in spared.items()]
+    return notes
