@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Indexes
 from likewise.errors import LikewiseWarning, PoolExhaustedError
 from likewise.methods.asking import Asker
 from likewise.methods.checks import check_clusters, drawn_seed
@@ -20,7 +19,7 @@ from likewise.methods.fitted import FittedEstimator, Floats
 from likewise.methods.plan import Plan
 from likewise.methods.putting import put
 from likewise.methods.saving import restore
-from likewise.methods.settings import preset_of, resolve
+from likewise.methods.settings import resolve
 from likewise.methods.source import AbsentSource, Source
 from likewise.methods.told import as_answers, checked_constraints, from_constraints
 from likewise.oracles.oracle import Oracle
@@ -65,21 +64,6 @@ class PersonalClusterer(FittedEstimator):
     @abstractmethod
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
         """Train on the images and on all answers so far."""
-
-    @classmethod
-    def from_preset(cls, preset: str, **changes: Any) -> Self:
-        """Return the method as a preset has it, but for `changes`.
-
-        In ``PCL(preset="paper", norm="global")`` the preset wins, for an estimator cannot know
-        that a value which is the default was given. Here the change does.
-
-        Examples
-        --------
-        >>> from likewise import OCC
-        >>> OCC.from_preset("paper", extension=0.0).extension
-        0.0
-        """
-        return cls(**{**preset_of(cls, preset), **changes})
 
     # -- the four verbs -----------------------------------------------------
 
@@ -258,16 +242,6 @@ class PersonalClusterer(FittedEstimator):
         self.probabilities_ = self._tempered(probabilities[:, self._columns])
         self.labels_ = np.argsort(self._columns)[honoured.labels]
         self.violations_ = honoured.n_violations
-
-    def renumber(self, order: Indexes) -> Self:
-        """Give the clusters other numbers: what was ``order[i]`` is `i` from now on.
-
-        Predictions follow; the next training numbers them anew.
-        """
-        self._columns = self._columns[order]
-        self.probabilities_ = self.probabilities_[:, order]
-        self.labels_ = np.argsort(order)[self.labels_]
-        return self
 
     def _rows_to_compare(self) -> Floats | None:
         """Return the embeddings in which strategies compare images; None if none does."""

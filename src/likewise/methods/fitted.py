@@ -39,6 +39,7 @@ class FittedEstimator(
     """The half of every method that works on images never seen; `PersonalClusterer` learns."""
 
     labels_: npt.NDArray[np.intp]
+    probabilities_: Floats
     _settings: SimpleNamespace
     _source: Source
     _columns: npt.NDArray[np.intp]
@@ -82,6 +83,16 @@ class FittedEstimator(
         """Fit to `X` and return `labels_`."""
         labels: npt.NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
         return labels
+
+    def renumber(self, order: npt.NDArray[np.intp]) -> Self:
+        """Give the clusters other numbers: what was ``order[i]`` is `i` from now on.
+
+        Predictions follow; the next training numbers them anew.
+        """
+        self._columns = self._columns[order]
+        self.probabilities_ = self.probabilities_[:, order]
+        self.labels_ = np.argsort(order)[self.labels_]
+        return self
 
     def save(self, path: str | Path) -> None:
         """Write the model to the folder `path`: safetensors and JSON, never pickle."""
