@@ -19,7 +19,8 @@ class Architecture:
     size : int
         Pixels a side of a picture, with a backbone.
     recipe : str
-        Augmentations of pictures: ``cc-small``, ``cc-large``, ``cc-imagenet``, ``pcl``.
+        Augmentations of pictures: ``cc-small``, ``cc-large``, ``cc-imagenet``, ``pcl``,
+        ``simclr-dsac``, ``gentle``.
     feature_dropout, feature_noise, facet_dropout : float
         Views of vectors: share of columns dropped, noise in standard
         deviations, share of facets dropped.

@@ -52,7 +52,7 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
     encoder : str or Encoder
         How pictures become vectors when no `backbone` is given.
     backbone : str or nn.Module, optional
-        Train this network on the pictures themselves, from scratch.
+        Train this network on the pictures themselves: by name from scratch; of a module, a copy.
     architecture : Architecture, optional
         Widths of the network, sizes and views of its input.
     plan : Plan, optional

@@ -96,6 +96,8 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     [DSAC]_ Eq. (1) to (6). Between rounds, seeded k-means gives centres and clusters anew;
     pseudo-labels are made anew and never keep an image from being asked about.
+
+    Fidelity: see ``docs/fidelity.md``, D1 to D10. ``Plan(fresh=True)`` is refused.
     """
 
     n_clusters: int = 8

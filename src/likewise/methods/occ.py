@@ -70,13 +70,15 @@ class OCC(NetworkParameters, ContrastiveClusterer):
     instance_temperature, assignment_temperature, cluster_temperature : float
         Of projections, of assignment rows, of assignment columns.
     strength : float
-        :math:`\lambda` at the start; it falls in a line to 0 over all epochs.
+        :math:`\lambda` at the start; it falls in a line to 0 over all epochs, or over those of
+        each round where each begins anew (``Plan(fresh=True)``).
     spaces : {"both", "representation", "assignment"}
         Where answers act; the latter two are the paper's ablation.
     loss : {"logsum", "pairlog"}
         Positives summed inside one logarithm (the paper's Eq. 3), or a mean of logarithms in
-        which "different" counts too, as in PCL's public code and, compiled, in OCC's;
-        `strength` is not used there.
+        which "different" counts too, as in PCL's public code and, compiled, in OCC's: its
+        weights, one ratio for the batch, a dot product of assignments. `strength` and
+        `include_self` are not used there.
     include_self : bool
         Let a row be its own rival, as the paper prints.
     balance : {"view", "pooled"}
@@ -98,8 +100,8 @@ class OCC(NetworkParameters, ContrastiveClusterer):
     Notes
     -----
     :math:`L(\hat Z, C) + L(\hat Y, C) + L(\hat Y^\top, 0) + \sum_k p_k \log p_k`, [OCC]_
-    Eq. (3) to (5), with :math:`\lambda(e) = 50 (1 - e / E)`. "Different" answers do not
-    enter the loss; they only prevent asking again.
+    Eq. (3) to (5), with :math:`\lambda(e) = 50 (1 - e / E)`. With ``logsum``
+    "different" answers do not enter the loss; they only prevent asking again.
 
     Fidelity: see ``docs/fidelity.md``, O1 to O9.
     """

@@ -72,17 +72,18 @@ class PCL(NetworkParameters, ContrastiveClusterer):
     assignment_similarity : {"cosine", "dot"}
     balance : {"view", "pooled"}
     attention : {"residual", "plain", "none"}
-        Cross-instance attention with a residual, as in the paper, or none (the
+        Cross-instance attention with a residual, as in the paper (``plain``), or none (the
         paper's CNN-only ablation).
     n_heads, bank_size : int
         Heads of the attention; images kept with the model as its fixed context.
     companions : bool
-        Predict in the context of whatever images come together, as the public
-        code does; for comparison only.
+        Predict in the context of whatever images come together, in batches of the plan's
+        size, as the public code does; for comparison only.
     frozen_after : int, optional
         Freeze batch statistics after so many epochs, as the public code does by mistake.
     hard : {"bernoulli", "eq7"}
-        Which hard-pair score the ``joint`` and ``s-hp`` strategies use.
+        Which hard-pair score the strategies ``joint`` and ``s-hp`` use, also where a number
+        follows the name: ``joint:epsilon=0.4``.
     initial_questions : int
         So many first ones at random, over the whole collection; before the first epoch where
         questions are asked in batches.

@@ -25,7 +25,8 @@ class Joint:
 
     .. math:: S(i, j) = r\, S_{up}(i, j) + (1 - r)\, S_{hp}(i, j)
 
-    [PCL]_ Eq. (8).
+    [PCL]_ Eq. (8). Without a budget, as with the verbs start, ask and tell, r stays 1 and the
+    score is that of `UncertainPairs`.
     """
 
     epsilon: float = 0.2

@@ -104,7 +104,9 @@ class MiCE(TrainingParameters, TwoViewsRival):
 
     Choices. EM needs a beginning: in the first quarter of the epochs the posterior is that of
     k-means on the untrained gate, since random gates often leave a cluster empty where there are
-    few images. The queue holds 512 rows instead of 16,384 and the teacher keeps 0.99 of itself
+    few images. To the gate's part of the bound comes :math:`\mathrm{KL}(q \| \pi(x'))`, with the
+    gate of the other view x' (up to a constant the same part for that view), so that both views
+    get one opinion. The queue holds 512 rows instead of 16,384 and the teacher keeps 0.99 of itself
     instead of 0.999, both for collections of thousands. *Fidelity:* prototypes follow the
     gradient at length one instead of the paper's special update, and assignments are the gate's,
     which by then agrees with the posterior.

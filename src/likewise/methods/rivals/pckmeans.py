@@ -27,7 +27,8 @@ class PCKMeans(PairParameters, VectorParameters, RowsRival):
     ----------
     n_clusters : int
     weight : float
-        Cost w of a broken answer, in mean squared distances of an image from its centre.
+        Cost w of a broken answer; the unit is the mean squared distance of an image from the mean
+        of all images.
     n_init : int
         Starts; the cheapest is kept.
     strategy : str or QueryStrategy
