@@ -13,8 +13,8 @@ from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
 
 
-class NearestNamed(PersonalClusterer):
-    """Each image goes to the nearest image whose label was asked; labels are asked at random."""
+class NearestMean(PersonalClusterer):
+    """Each image goes to the nearest mean of the largest groups that answers about pairs tied."""
 
     asks: ClassVar[tuple[str, ...]] = ("pair",)
 
@@ -53,6 +53,6 @@ def _largest(graph: ConstraintGraph, k: int) -> list[Any]:
 
 
 # In the package this would be one line in `methods/registry.py`.
-registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestNamed"}
+registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestMean"}
 row = perform(Run("nearest", dataset="digits", orientation="half", n_images=200, n_questions=40))
 print(f"{row['method']}: ACC {row['acc']:.2f} after {row['n_answers']} answers")

@@ -45,6 +45,7 @@ def test_a_page_says_on_what_it_was_made_and_by_which_command(tmp_path: Path) ->
         "8 rows, 2026-11-16 to 2026-11-16: processor a chip, cores 2",
         "### cards by suit, pretrained (lite)",
         "seeds 0, 1",
+        "shared cores, so seconds are comparable only roughly.",
     ):
         assert words in page
     assert "missing" not in page

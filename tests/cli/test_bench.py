@@ -29,9 +29,15 @@ def test_everything_that_can_be_chosen_is_listed(run: Run) -> None:
         "asks": [],
     }
     assert "uncertainty" in known["strategies"]
+    assert known["encoders"][0] == "bundled"
+    assert {"efficientnet-lite2", "hf:ID-OR-FOLDER"} <= set(known["encoders"])
+    assert known["orientations"]["cifar10"] == ["class", "default", "personalised"]
+    assert known["orientations"]["fruits"] == []  # its own table says, and is not read
     text = done(run("bench", "list")).stdout
     for word in ("digits", "scenes", "kmeans", "asks nothing; presets paper, small"):
         assert word in text
+    assert "from scikit-learn; no files; by digit, parity, half\n" in text
+    assert "playing cards: images/ and labels.csv\n" in text
 
 
 def test_the_list_is_quick_since_it_imports_no_method() -> None:
@@ -41,6 +47,11 @@ def test_the_list_is_quick_since_it_imports_no_method() -> None:
     )
     listed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert listed.returncode == 0, listed.stderr
+
+
+def test_the_one_strategy_of_the_default_method_is_said_before_it_is_refused(run: Run) -> None:
+    words = done(run("bench", "run", "--help")).stdout.replace("│", " ").split()
+    assert "likewise takes only random." in " ".join(words)
 
 
 SWEEP = """
@@ -174,6 +185,8 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
         ([*DIGITS[2:], "--test-fraction", "0.5"], "only the inductive protocol does"),
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),
         ([*DIGITS[2:], "--preset", "paper"], "not a known preset of KMeans"),
+        ([*DIGITS[2:], "--method", "likewise", "--strategy", "csd"], "strategy of likewise"),
+        (["--dataset", "cards"], "or any pictures with a table of your own (--images DIR --labels"),
     ],
 )
 def test_what_does_not_fit_is_a_message_and_no_half_row(

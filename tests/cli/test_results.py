@@ -159,6 +159,33 @@ def test_without_a_place_to_go_an_export_is_named_after_the_criterion(
     assert "colour.csv already exists" in again.stderr
 
 
+def test_unsure_pictures_can_have_a_folder_of_their_own(run: Run, session: Path) -> None:
+    words = ["export", session, "--by", "colour", "--unsure-below"]
+    done(run(*words, 1, "--to", "folders", "-o", "sorted"))
+    assert len(list(Path("sorted/unsure").iterdir())) == 22  # two are named in answers
+    done(run(*words, 1, "-o", "out.csv"))
+    assert Path("out.csv").read_text().count(",-1,unsure,") == 22
+    assert "unsure_below=7.0 is no probability" in run(*words, 7).stderr
+    assert "is for csv and folders, not for html" in run(*words, 0.5, "--to", "html").stderr
+
+
+def test_fiftyone_gets_no_picture_that_it_would_mistake_for_another(
+    run: Run, session: Path, photos: Path
+) -> None:
+    first = next(photos.rglob("red*.png"))
+    paint("blue", 77).save(first.with_suffix(".bmp"))
+    with Session.open(session) as opened:
+        opened.sync(read_folder(photos))
+    result = run("export", session, "--by", "colour", "--to", "fiftyone", "-o", "f.json", "--json")
+    row = json_of(result)
+    name = first.relative_to(photos).with_suffix("").as_posix()
+    assert {one["name"] for one in row["left_out"]} == {f"{name}.bmp", f"{name}.png"}
+    assert "FiftyOne ignores endings" in result.stderr
+    labels = json.loads(Path("f.json").read_text())["labels"]
+    assert row["n_written"] == len(labels) == 23
+    assert name not in labels
+
+
 @pytest.mark.parametrize("how", ["copy", "symlink", "hardlink"])
 def test_folders_hold_the_pictures_of_their_group(run: Run, session: Path, how: str) -> None:
     result = done(run("export", session, "--to", "folders", "--how", how, "-o", "sorted"))

@@ -6,6 +6,7 @@ from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.kmeans import KMeans
+from likewise.methods.likewise import Likewise
 from likewise.methods.parameters import known_settings, parameters, parse
 from likewise.methods.plan import Plan
 from likewise.methods.registry import make_method
@@ -115,6 +116,13 @@ def test_an_unknown_key_is_corrected_over_all_three(key: str, near: str) -> None
 def test_a_method_without_a_plan_takes_no_entries_of_one() -> None:
     with pytest.raises(UnknownNameError, match=r"setting of KMeans.*encoder, n_init\."):
         parameters(KMeans, None, {"batch_size": "64"})
+
+
+def test_a_method_that_makes_no_use_of_its_plan_takes_no_entries_of_one() -> None:
+    with pytest.raises(UnknownNameError, match=r"'batch_size' .* setting of Likewise.*; choose"):
+        parameters(Likewise, None, {"batch_size": "64"})
+    assert "batch_size" not in known_settings(Likewise)
+    assert parameters(Likewise, None, {"width": "64"}) == {"width": 64}
 
 
 def test_an_unknown_preset_is_corrected() -> None:

@@ -217,6 +217,21 @@ def test_a_malformed_answer_is_refused_in_words_and_nothing_is_written(
     assert desk.session.answers("colour") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "images", "said"),
+    [
+        ("pair", [0, 1, 2], "A pair is about 2 images, and 3 came"),
+        ("label", [0, 1], "A label is about 1 image, and 2 came"),
+    ],
+)
+def test_a_question_about_too_many_images_is_refused_as_what_it_is(
+    client: TestClient, kind: str, images: list[int], said: str
+) -> None:
+    question = {"kind": kind, "images": images, "groups": ["g1", "g2"][: len(images) - 1]}
+    reply = client.post("/api/answers", json={"question": question, "answer": "cannot_tell"})
+    assert (reply.status_code, said in reply.json()["message"]) == (400, True)
+
+
 def test_the_promised_paths_are_documented(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     promised = {

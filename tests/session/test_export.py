@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.errors import SessionError, UnknownNameError
+from likewise.errors import InvalidParameterError, SessionError, UnknownNameError
 from likewise.session import Session, export_csv, export_folders, save_results
 from tests.session.pictures import Pictures
 
@@ -72,6 +72,33 @@ def test_pictures_that_are_not_there_are_left_out_and_listed(
     sorted_session.sync(Pictures(NAMES[1:], "bcde"))
     done = export_csv(sorted_session, tmp_path / "out.csv")
     assert (done.n_written, done.left_out) == (4, (("a/1.jpg", "is missing"),))
+
+
+def test_what_the_model_is_unsure_of_and_nobody_spoke_of_is_set_aside(
+    sorted_session: Session, tmp_path: Path
+) -> None:
+    sorted_session.tell(Answer(Question.pair(0, 1), "same"))
+    sorted_session.tell(Answer(Question.label(3), "bad_image"))
+    probabilities = np.array([[0.6, 0.4], [0.6, 0.4], [0.75, 0.25], [0.6, 0.4], [0.3, 0.7]])
+    save_results(sorted_session, "season", probabilities, keys=("g1", "g2"))
+    export_csv(sorted_session, tmp_path / "out.csv", unsure_below=0.75)
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        found = [row[1:3] for row in csv.reader(file)][1:]
+    winter = ["0", "winter / ski?"]
+    assert found == [winter, winter, winter, ["-1", "bad image"], ["-1", "unsure"]]
+    export_folders(sorted_session, tmp_path / "out", unsure_below=0.75)
+    assert below(tmp_path / "out")[0] == "bad image/2.jpg"
+    assert below(tmp_path / "out")[1] == "unsure/3.jpg"
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
+def test_only_a_probability_says_what_is_unsure(
+    sorted_session: Session, tmp_path: Path, wrong: float
+) -> None:
+    for export in (export_csv, export_folders):
+        with pytest.raises(InvalidParameterError, match=r"is no probability; give a number"):
+            export(sorted_session, tmp_path / "out", unsure_below=wrong)
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_existing_table_is_not_overwritten(sorted_session: Session, tmp_path: Path) -> None:

@@ -49,6 +49,17 @@ def groupings(dataset: str) -> dict[str, Groups]:
     return dict(_table()[dataset].get("orientations", {}))
 
 
+def known_orientations(dataset: str) -> list[str]:
+    """Return the orientations of a data set of which the table knows; none of any other.
+
+    Examples
+    --------
+    >>> known_orientations("cifar10"), known_orientations("cards")
+    (['class', 'default', 'personalised'], [])
+    """
+    return ["class", *groupings(dataset)] if dataset in _table() else []
+
+
 def orientations(dataset: str, classes: Labels) -> dict[str, Labels]:
     """Return the labels of every orientation, given the class of each image.
 

@@ -35,7 +35,8 @@ How to read it:
   by the best *other* orientation, and questions drawn at random.
 - *from scratch* and *pretrained* stand in separate tables. The last epoch counts, nothing is
   chosen by true labels, and settings are the same for all data sets unless a line says otherwise.
-- s and MB: seconds and peak memory of one run in a process of its own, vectors ready.
+- s and MB: seconds and peak memory of one run in a process of its own, vectors ready. Several runs
+  went on at the same time on shared cores, so seconds are comparable only roughly.
 """
 
 

@@ -1,4 +1,4 @@
-"""`likewise bench list`: which data sets, methods and strategies there are."""
+"""`likewise bench list`: which data sets, methods, strategies and encoders there are."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from likewise.cli.output import print_json, say
 
 
 def list_(as_json: AsJson = False) -> None:
-    """List data sets, methods and strategies.
+    """List data sets and how they are sorted, methods, strategies and encoders.
 
     \b
     Example:
@@ -21,7 +21,8 @@ def list_(as_json: AsJson = False) -> None:
     width = max(map(len, known["datasets"]))
     say("data sets")
     for name, about in known["datasets"].items():
-        say(f"  {name:<{width}}  {about}")
+        sorted_by = ", ".join(known["orientations"][name])
+        say(f"  {name:<{width}}  {about}{sorted_by and f'; by {sorted_by}'}")
     say("\nmethods")
     for name, facts in known["methods"].items():
         asks = f"asks {', '.join(facts['asks'])}" if facts["asks"] else "asks nothing"
@@ -35,12 +36,14 @@ def list_(as_json: AsJson = False) -> None:
 
 def _known() -> dict[str, Any]:
     from likewise.benchmark.catalogue import facts
-    from likewise.benchmark.datasets import DATASETS
+    from likewise.benchmark.datasets.registry import DATASETS, orientations_of
+    from likewise.encoders.registry import ENCODERS
     from likewise.methods.registry import METHODS, PROMISED
     from likewise.queries.registry import STRATEGIES
 
     return {
         "datasets": {name: source.about for name, source in DATASETS.items()},
+        "orientations": {name: orientations_of(name) for name in DATASETS},
         "methods": {
             name: {
                 "is_built": name in METHODS,
@@ -50,5 +53,5 @@ def _known() -> dict[str, Any]:
             for name in dict.fromkeys((*PROMISED, *METHODS))
         },
         "strategies": sorted(STRATEGIES),
-        "encoders": ["bundled"],
+        "encoders": list(ENCODERS),
     }

@@ -8,7 +8,7 @@ import typer
 from likewise.cli.notes import note_list
 from likewise.cli.options import AsJson, By, SessionPath
 from likewise.cli.output import print_json, say, some_words
-from likewise.errors import UnknownNameError
+from likewise.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from likewise.session.export import Exported
@@ -35,6 +35,14 @@ def export(
         Path | None,
         typer.Option("-o", "--out", help="The file or folder to make; else named as --by, here."),
     ] = None,
+    unsure_below: Annotated[
+        float,
+        typer.Option(
+            "--unsure-below",
+            metavar="P",
+            help="csv, folders: what is less sure and in no answer goes to “unsure”; 0 to 1.",
+        ),
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Write the groups to a file, or sort pictures into folders.
@@ -46,19 +54,24 @@ def export(
     Example:
         likewise export photos.likewise --by season --to csv -o season.csv
         likewise export photos.likewise --by season --to folders -o sorted/ --how symlink
+        likewise export photos.likewise --by season --to folders --unsure-below 0.6
         likewise export photos.likewise --by season --to html -o season.html
     """
     if to not in FORMS:
         raise UnknownNameError("form of export", to, FORMS)
+    if unsure_below and to not in ("csv", "folders"):
+        raise InvalidParameterError(
+            f"--unsure-below is for csv and folders, not for {to}; leave it out, or change --to."
+        )
     from likewise.session.export import export_csv, export_folders
     from likewise.session.session import Session
 
     with Session.open(session, write=False) as opened:
         place = out or _named(opened, by, to)
         if to == "csv":
-            exported = export_csv(opened, place, by)
+            exported = export_csv(opened, place, by, unsure_below=unsure_below)
         elif to == "folders":
-            exported = export_folders(opened, place, by, how=how)
+            exported = export_folders(opened, place, by, how=how, unsure_below=unsure_below)
         else:
             exported = _one_file(opened, place, by, to)
     note_list("Left out:", [f"{name} {reason}" for name, reason in exported.left_out])
@@ -82,10 +95,13 @@ def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
     from likewise.cli.output import check_free, replace_file
     from likewise.desk.album import Album
     from likewise.desk.exporting import export as content_of
+    from likewise.desk.exporting import left_out
     from likewise.session.export import Exported
 
     check_free(out)
     name = session.orientation(by).name
     replace_file(out, content_of(session, Album(session), name, to))
-    n_answers, n_images = session.graph(name).n_answers, int(session.images.present.sum())
-    return Exported(n_answers if to == "answers" else n_images, ())
+    if to == "answers":
+        return Exported(session.graph(name).n_answers, ())
+    without = left_out(session, name, to)
+    return Exported(int(session.images.present.sum()) - len(without), without)

@@ -47,7 +47,10 @@ Orientation = Annotated[
 ]
 Questions = Annotated[int, typer.Option("--questions", min=0, help="Answers allowed.")]
 Strategy = Annotated[
-    str | None, typer.Option("--strategy", metavar="NAME", help="How questions are chosen.")
+    str | None,
+    typer.Option(
+        "--strategy", metavar="NAME", help="How questions are chosen; likewise takes only random."
+    ),
 ]
 Split = Annotated[
     str, typer.Option("--split", metavar="all|train|test", help="Of the official split.")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from posixpath import splitext
@@ -161,12 +162,33 @@ def _task(kind: str, first: str, second: str) -> dict[str, str]:
 def _fiftyone(session: Session, album: Album, orientation: str) -> str:
     """Return ``labels.json`` of a FiftyOneImageClassificationDataset; its data is the folder.
 
-    There a picture is called by its path without the ending.
+    There a picture is called by its path without the ending. FiftyOne knows only one of the files
+    that are then called the same, nobody can say which: a label might go to the wrong one.
     """
     rows = assignments(session, orientation)
     classes = sorted({row.name for row in rows})
-    labels = {splitext(row.path)[0]: classes.index(row.name) for row in rows}
+    shared = _shared_names(rows)
+    labels = {
+        name: classes.index(row.name)
+        for row in rows
+        if (name := splitext(row.path)[0]) not in shared
+    }
     return json.dumps({"classes": classes, "labels": labels}, ensure_ascii=False, indent=1)
+
+
+def _shared_names(rows: list[Assignment]) -> set[str]:
+    counts = Counter(splitext(row.path)[0] for row in rows)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def left_out(session: Session, orientation: str, to: str) -> tuple[tuple[str, str], ...]:
+    """Return the path of each picture that the form cannot hold, and why."""
+    if to != "fiftyone":
+        return ()
+    rows = assignments(session, orientation)
+    shared = _shared_names(rows)
+    reason = "has another ending than a picture of the same name, and FiftyOne ignores endings"
+    return tuple((row.path, reason) for row in rows if splitext(row.path)[0] in shared)
 
 
 FORMS = {

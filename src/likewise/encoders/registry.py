@@ -9,7 +9,8 @@ from likewise.errors import UnknownNameError
 DEFAULT = "bundled"
 _OWN = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-grid-palette)?)?")
 _KNOWN = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
-_FOREIGN = ("hf:ID-OR-FOLDER",)
+#: What `make_encoder` takes; the last is a form.
+ENCODERS = (*_KNOWN, "hf:ID-OR-FOLDER")
 
 
 def make_encoder(name: str = DEFAULT) -> Encoder:
@@ -40,7 +41,7 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
         from likewise.encoders.huggingface import hub_encoder
 
         return hub_encoder(name.removeprefix("hf:"))
-    raise UnknownNameError("encoder", name, [*_KNOWN, *_FOREIGN])
+    raise UnknownNameError("encoder", name, ENCODERS)
 
 
 def check_encoder(name: str) -> None:

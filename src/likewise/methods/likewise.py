@@ -74,6 +74,7 @@ class Likewise(KernelClusterer):
     """
 
     asks: ClassVar[tuple[str, ...]] = KINDS
+    uses_plan: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -29,7 +29,8 @@ def parameters(cls: type, preset: str | None, settings: Mapping[str, Any]) -> di
     Raises
     ------
     UnknownNameError
-        If a key is none of parameter, plan entry and architecture entry.
+        If a key is none of parameter, plan entry and architecture entry, or the method has no
+        use for a plan.
     InvalidParameterError
         If a value cannot be read as what belongs there.
     """
@@ -41,7 +42,7 @@ def parameters(cls: type, preset: str | None, settings: Mapping[str, Any]) -> di
         if key in own:
             chosen[key] = parse(key, value, chosen.get(key, own[key]), default=own[key])
             continue
-        part = _part_with(key, own)
+        part = _part_with(key, cls, own)
         if part is None:
             raise UnknownNameError(f"setting of {cls.__name__}", key, known_settings(cls))
         kind = _PARTS[part]
@@ -54,7 +55,7 @@ def parameters(cls: type, preset: str | None, settings: Mapping[str, Any]) -> di
 def known_settings(cls: type) -> list[str]:
     """Return every key `parameters` takes for this method."""
     own = defaults(cls)
-    entries = [f.name for part, kind in _PARTS.items() if part in own for f in fields(kind)]
+    entries = [f.name for part in _parts(cls, own) for f in fields(_PARTS[part])]
     return [name for name in [*own, *entries] if name not in _OWN_PLACE]
 
 
@@ -80,12 +81,18 @@ def parse(key: str, value: Any, present: Any, *, default: Any) -> Any:
         ) from error
 
 
-def _part_with(key: str, own: Mapping[str, Any]) -> str | None:
+def _part_with(key: str, cls: type, own: Mapping[str, Any]) -> str | None:
     """Return which of the method's parts has an entry called `key`."""
-    for part, kind in _PARTS.items():
-        if part in own and key in (f.name for f in fields(kind)):
+    for part in _parts(cls, own):
+        if key in (f.name for f in fields(_PARTS[part])):
             return part
     return None
+
+
+def _parts(cls: type, own: Mapping[str, Any]) -> list[str]:
+    """Return which parts the method has and makes use of; only `Likewise` has an idle one."""
+    idle = () if getattr(cls, "uses_plan", True) else ("plan",)
+    return [part for part in _PARTS if part in own and part not in idle]
 
 
 def _truth(text: str) -> bool:

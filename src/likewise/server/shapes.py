@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from likewise.constraints.question import Question
+from likewise.errors import InvalidParameterError
 
 Words = Annotated[str, StringConstraints(max_length=200)]
 Number = Annotated[int, Field(ge=0, le=2**31)]
@@ -27,9 +28,15 @@ class QuestionIn(BaseModel):
 
     def to_question(self) -> Question:
         """Return the question, checked."""
-        if self.kind == "pair" and len(self.images) == 2:
+        n_meant = {"pair": 2, "label": 1}.get(self.kind, len(self.images))
+        if len(self.images) != n_meant:
+            raise InvalidParameterError(
+                f"A {self.kind} is about {n_meant} image{'s' * (n_meant > 1)}, and "
+                f"{len(self.images)} came; send the question as it was given out."
+            )
+        if self.kind == "pair":
             return Question.pair(*self.images)
-        if self.kind == "label" and len(self.images) == 1:
+        if self.kind == "label":
             return Question.label(*self.images)
         return Question.choice(self.images[0], tuple(self.images[1:]), tuple(self.groups))
 

@@ -1,18 +1,19 @@
 """Where every image belongs now: the model's findings with all answers that stand honoured."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from likewise.constraints.relation import Indexes
-from likewise.errors import SessionError
+from likewise.errors import InvalidParameterError, SessionError
 from likewise.session.moment import Moment, places
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
 
 BAD_IMAGE = "bad image"
 NOT_SORTED = "not sorted yet"
+UNSURE = "unsure"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Assignment:
     path : str
         Below the folder of the pictures.
     cluster : int
-        From 0; -1 for an image that people called bad or no model has seen.
+        From 0; -1 for an image that people called bad, no model has seen, or `set_unsure_aside`
+        put nowhere.
     name : str
         Of the group; empty if nobody gave it one.
     confidence : float
@@ -75,6 +77,26 @@ def assignments(session: Session, orientation: str) -> list[Assignment]:
             bool(found.answered[i]),
         )
         for i in np.flatnonzero(moment.present).tolist()
+    ]
+
+
+def set_unsure_aside(rows: list[Assignment], below: float) -> list[Assignment]:
+    """Return `rows` with images in no answer, less sure than `below`, in a group ``unsure``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `below` is no probability.
+    """
+    if not 0 <= below <= 1:
+        raise InvalidParameterError(
+            f"unsure_below={below} is no probability; give a number from 0 (none is unsure) to 1."
+        )
+    return [
+        replace(row, cluster=-1, name=UNSURE)
+        if row.cluster >= 0 and not row.answered and row.confidence < below
+        else row
+        for row in rows
     ]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from likewise.errors import SessionError, UnknownNameError
-from likewise.session.assignments import Assignment, assignments
+from likewise.session.assignments import Assignment, assignments, set_unsure_aside
 from likewise.session.atomic import write_new
 from likewise.session.names import FreeNames
 from likewise.session.session import Session
@@ -36,15 +36,26 @@ class Exported:
     left_out: tuple[tuple[str, str], ...]
 
 
-def export_csv(session: Session, path: str | PathLike[str], orientation: str = "") -> Exported:
+def export_csv(
+    session: Session,
+    path: str | PathLike[str],
+    orientation: str = "",
+    *,
+    unsure_below: float = 0.0,
+) -> Exported:
     """Write a new table with one line for each picture that is there.
+
+    Pictures in no answer whose confidence is less than `unsure_below` are in the group
+    ``unsure``, cluster -1.
 
     Raises
     ------
+    InvalidParameterError
+        If `unsure_below` is no probability.
     SessionError
         If nothing was trained yet, the file exists, or it cannot be written.
     """
-    rows = assignments(session, orientation)
+    rows = set_unsure_aside(assignments(session, orientation), unsure_below)
 
     def write(stream: IO[str]) -> None:
         table = csv.writer(stream, lineterminator="\n")
@@ -67,7 +78,12 @@ def _not_there(session: Session) -> tuple[tuple[str, str], ...]:
 
 
 def export_folders(
-    session: Session, target: str | PathLike[str], orientation: str = "", *, how: str = "copy"
+    session: Session,
+    target: str | PathLike[str],
+    orientation: str = "",
+    *,
+    how: str = "copy",
+    unsure_below: float = 0.0,
 ) -> Exported:
     """Put the pictures of each group into a folder of their own; the originals stay.
 
@@ -80,6 +96,8 @@ def export_folders(
     orientation : str
         May be left out if there is only one.
     how : {"copy", "symlink", "hardlink"}
+    unsure_below : float
+        As in `export_csv`: a folder ``unsure``.
 
     Returns
     -------
@@ -101,7 +119,7 @@ def export_folders(
             "export a CSV table instead."
         )
     _check_free(target)
-    rows = assignments(session, orientation)
+    rows = set_unsure_aside(assignments(session, orientation), unsure_below)
     with in_words(target):
         fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         try:
@@ -118,14 +136,15 @@ def _fill(
     fresh: Path, root: Path, rows: list[Assignment], put: Callable[[Path, Path], None]
 ) -> list[tuple[str, str]]:
     """Put every picture into the folder of its group; return those that could not be."""
-    folders: dict[int, tuple[Path, FreeNames]] = {}
+    folders: dict[tuple[int, str], tuple[Path, FreeNames]] = {}
     folder_names, failed = FreeNames(), []
     for row in rows:
-        if row.cluster not in folders:
+        group = row.cluster, row.name  # bad, unseen and unsure ones are all of cluster -1
+        if group not in folders:
             folder = fresh / folder_names.take(row.name or f"group {row.cluster + 1}")
             folder.mkdir()
-            folders[row.cluster] = folder, FreeNames()
-        folder, names = folders[row.cluster]
+            folders[group] = folder, FreeNames()
+        folder, names = folders[group]
         source = root / row.path
         if source.is_file() and os.access(source, os.R_OK):
             put(source, folder / names.take(source.name))

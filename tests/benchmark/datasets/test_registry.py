@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn import datasets
 
 from likewise.benchmark.datasets import DATASETS, Dataset, load_dataset
+from likewise.benchmark.datasets.registry import orientations_of
 from likewise.errors import DatasetError, UnknownNameError
 
 
@@ -26,6 +28,17 @@ def test_every_set_with_files_asks_for_its_folder(name: str) -> None:
         DatasetError, match=rf"No folder was given for the data set '{name}'.*--data"
     ):
         load_dataset(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("scenes", {"n_images": 1}), ("digits", {}), ("cross:digits+digits", {"n_images": 4})],
+)
+def test_orientations_known_before_loading_are_those_that_are_loaded(
+    name: str, options: dict[str, Any]
+) -> None:
+    loaded = load_dataset(name, **options)
+    assert orientations_of(name.partition(":")[0]) == list(loaded.orientations)
 
 
 @pytest.mark.parametrize(("name", "meant"), [("cifar11", "cifar10"), ("scene", "scenes")])

@@ -64,6 +64,35 @@ def test_answers_teach_what_dec_cannot_know(name: str, at_least: float, dec: flo
     assert unasked(model) > at_least > dec
 
 
+def test_adc_asks_better_questions_than_chance() -> None:
+    found: dict[str, list[float]] = {"own": [], "random": []}
+    for seed in range(3):
+        for kind, given in (
+            ("own", {}),
+            ("random", {"strategy": "random", "candidates": "random"}),
+        ):
+            model = make("adc", random_state=seed, **given)
+            found[kind].append(unasked(model.fit(X, oracle=LabelOracle(MEANT), n_questions=8)))
+    assert np.mean(found["own"]) > np.mean(found["random"]) + 0.1
+
+
+def test_dc_gmm_is_better_with_answers_than_the_same_mixture_without() -> None:
+    guided = make("dc-gmm").fit(X, oracle=LabelOracle(MEANT), n_questions=60)
+    assert unasked(guided) > unasked(make("dc-gmm").fit(X)) + 0.1
+
+
+def test_distances_of_an_autoembedder_become_two_valued() -> None:
+    plan = PLAN.but(n_rounds=1, epochs_per_round=40)
+    model = make("autoembedder", alpha=5.0, plan=plan)
+    model.fit(X, oracle=LabelOracle(MEANT), n_questions=60)
+    pairs = np.array([answer.question.images for answer in model.constraints_.answers.values()])
+    z = model._all()[0]  # `transform` makes rows of length one
+    shares = np.linalg.norm(z[pairs[:, 0]] - z[pairs[:, 1]], axis=1).clip(max=5) / 5
+    is_same = MEANT[pairs[:, 0]] == MEANT[pairs[:, 1]]
+    assert shares[is_same].mean() < 0.2
+    assert shares[~is_same].mean() > 0.9
+
+
 def test_without_answers_all_see_what_catches_the_eye(dec: float) -> None:
     assert dec < 0.6
     assert accuracy(BOLD, make("dcc").fit(X).labels_) > 0.9

@@ -20,15 +20,21 @@ from likewise.benchmark.datasets.imagenet import (
 from likewise.benchmark.datasets.stl10 import load_stl10
 from likewise.benchmark.datasets.table import load_table
 from likewise.benchmark.datasets.tiny_imagenet import load_tiny_imagenet
+from likewise.benchmark.orientations import known_orientations
+from likewise.benchmark.scenes import FACTORS
 from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
 
 
 @dataclass(frozen=True)
 class Source:
-    """How to load a data set, given the folder its files are in, and what it is."""
+    """How to load a data set, given the folder its files are in, what it is, how it is sorted.
+
+    Orientations stand here where neither `orientations.toml` nor a file of its own has them.
+    """
 
     load: Callable[..., Dataset]
     about: str
+    orientations: tuple[str, ...] = ()
 
 
 def load_dataset(name: str, data: str | PathLike[str] | None = None, **options: Any) -> Dataset:
@@ -65,6 +71,11 @@ def load_dataset(name: str, data: str | PathLike[str] | None = None, **options: 
     return DATASETS[kind].load(folder, **options)
 
 
+def orientations_of(name: str) -> list[str]:
+    """Return the orientations of a data set that are known without loading it."""
+    return list(DATASETS[name].orientations) or known_orientations(name)
+
+
 def _load_folder(name: str, data: Path | None) -> Dataset:
     """Load ``images/`` with ``labels.csv`` from ``NAME/`` below `data`, or from `data` itself."""
     places = [] if data is None else [data / name, data]
@@ -73,8 +84,10 @@ def _load_folder(name: str, data: Path | None) -> Dataset:
             return load_table(place / "images", place / "labels.csv", name=name)
     where = "No folder was given" if data is None else f"{str(data)!r} is not the folder"
     raise DatasetError(
-        f"{where} for the data set {name!r}; give the folder that holds {name}/images/ and "
-        f"{name}/labels.csv (--data)."
+        f"{where} for the data set {name!r}, one of this project's own for evaluation, which "
+        "cannot be downloaded; give the folder that holds "
+        f"{name}/images/ and {name}/labels.csv (--data), or any pictures with a table of your own "
+        "(--images DIR --labels FILE.csv)."
     )
 
 
@@ -98,13 +111,27 @@ def _side(side: str, data: Path | None) -> Side:
 
 
 DATASETS: dict[str, Source] = {
-    "scenes": Source(load_scenes, "painted: shape x colour x background x size, 64 px; no files"),
-    "digits": Source(load_digits, "1,797 handwritten digits from scikit-learn; no files"),
-    "cross": Source(_load_cross, "two things side by side, from any two sets with pictures"),
+    "scenes": Source(
+        load_scenes,
+        "painted: shape x colour x background x size, 64 px; no files",
+        tuple(FACTORS),
+    ),
+    "digits": Source(
+        load_digits,
+        "1,797 handwritten digits from scikit-learn; no files",
+        ("digit", "parity", "half"),
+    ),
+    "cross": Source(
+        _load_cross,
+        "two things side by side, from any two sets with pictures",
+        ("left", "right"),
+    ),
     "cifar10": Source(load_cifar10, "CIFAR-10: python or binary version, or cifar10.zip"),
     "cifar100": Source(load_cifar100, "CIFAR-100: python or binary version"),
     "stl10": Source(load_stl10, "STL-10, 13,000 labelled images: stl10_binary.tar.gz or folder"),
-    "tiny-imagenet": Source(load_tiny_imagenet, "Tiny-ImageNet, training: tiny-imagenet-200.zip"),
+    "tiny-imagenet": Source(
+        load_tiny_imagenet, "Tiny-ImageNet, training: tiny-imagenet-200.zip", ("class",)
+    ),
     "imagenet10": Source(load_imagenet10, "PCL's ten classes of ILSVRC 2012, training images"),
     "imagenet10-dac": Source(load_imagenet10_dac, "CC's ten classes of ILSVRC 2012, training"),
     "imagenet-dogs": Source(load_imagenet_dogs, "fifteen dogs of ILSVRC 2012, training images"),

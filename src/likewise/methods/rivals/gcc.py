@@ -52,7 +52,8 @@ class GCC(TrainingParameters, TwoViewsRival):
     has equal weights in a graph of k neighbours. *Inferred:* how many neighbours meet in a batch
     is left to chance in the paper, and here; the moving average keeps 0.9 a visit.
 
-    Published property: with neighbours as positives, neighbours end in one cluster more often.
+    Published property: with neighbours as positives, neighbours end in one cluster more often. No
+    test says so of ours: on made vectors it depends on the data and on the size of batches.
     """
 
     asks: ClassVar[tuple[str, ...]] = ()
