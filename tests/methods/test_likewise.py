@@ -107,6 +107,19 @@ def test_nothing_is_asked_twice_and_nothing_that_follows(two_ways: Made) -> None
     assert len(set(model.constraints_.answers.values())) == 50
 
 
+def test_coverage_goes_on_however_many_questions_wait_unanswered(two_ways: Made) -> None:
+    """A page keeps dozens of questions ready, throws them away, and asks for others."""
+    X, _, quiet = two_ways
+    oracle, model = LabelOracle(quiet), Likewise(n_clusters=3, random_state=0).start(X)
+    cover = {int(image) for image in model._interview._cover}
+    for _ in range(6):
+        first, second, *_ = model.ask(48)
+        model.tell([first, second], oracle.answer([first, second])).train()
+    asked = [answer.question.images[0] for answer in model.constraints_.answers.values()]
+    assert len(asked) == 12
+    assert set(asked) <= cover
+
+
 def test_what_cannot_be_told_is_not_asked_again_soon() -> None:
     """Of so few images that they would have to be asked about again."""
     model = Likewise(n_clusters=2, random_state=0).start(stream(0, "six").normal(size=(6, 4)))

@@ -123,8 +123,7 @@ class Pupil:
         for number in fresh:
             answer = self._placed(standing[number])
             if answer is not None:
-                self.model.check_against(answer)
-                self._told[number] = self.model.constraints_.tell(answer).id
+                self._told[number] = self.model.hear(answer).id
                 n_told += 1
         return self._hear_what_is_right() or bool(gone or n_told)
 

@@ -51,6 +51,7 @@ class Asker:
         self.graph, self.seed = graph, seed
         self.n_calls = 0  # so that every call draws anew, also after a resume
         self.n_asked = 0
+        self.n_heard = 0  # answers, for methods whose questions need not be answered
         self.budget = 0
         self.rows: Floats | None = None  # (n, d), the embeddings that strategies compare
         self.previous: Floats | None = None  # the same, one cycle earlier

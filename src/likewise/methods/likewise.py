@@ -5,7 +5,9 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
+from likewise.constraints.facts import Told
 from likewise.constraints.question import Answer, Question
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
@@ -134,7 +136,7 @@ class Likewise(KernelClusterer):
         PoolExhaustedError
             If answers have settled every image.
         """
-        questions = self._interview.ask(n, self._phrasing, self._embeddings, self._asker.n_asked)
+        questions = self._interview.ask(n, self._phrasing, self._embeddings, self._n_answered)
         if not questions:
             raise PoolExhaustedError(
                 f"{n} questions were asked for but the answers so far settle every image; "
@@ -147,8 +149,13 @@ class Likewise(KernelClusterer):
         """Train on all answers so far, assign anew, and prepare the next questions."""
         super().train(n_epochs, progress=progress)
         n = self._settings.questions_per_training
-        self._interview.line_up(n, self._phrasing, self._embeddings, self._asker.n_asked)
+        self._interview.line_up(n, self._phrasing, self._embeddings, self._n_answered)
         return self
+
+    @property
+    def _n_answered(self) -> int:
+        """Return how many of its questions were answered; a page holds many that never will be."""
+        return min(self._asker.n_asked, self._asker.n_heard)
 
     @property
     def _phrasing(self) -> Phrasing:
@@ -158,12 +165,18 @@ class Likewise(KernelClusterer):
 
     def tell(self, questions: Any, answers: Sequence[Any]) -> Self:
         """Take in answers, and note which of them the model had foretold."""
-        said = as_answers(questions, answers)
-        for answer in said:
-            self.check_against(answer)
-        return super().tell([a.question for a in said], said)
+        check_is_fitted(self, "constraints_")
+        for answer in as_answers(questions, answers):
+            self.hear(answer)
+        return self
 
-    def check_against(self, answer: Answer) -> None:
+    def hear(self, answer: Answer) -> Told:
+        """Take in one answer, and return what became of it."""
+        self._check_against(answer)
+        self._asker.n_heard += 1
+        return self.constraints_.tell(answer)
+
+    def _check_against(self, answer: Answer) -> None:
         """Note what the model believes of an answer that it has not heard yet."""
         if not hasattr(self, "labels_") or self._learner.tuning is None:
             return
@@ -199,6 +212,7 @@ class Likewise(KernelClusterer):
         """Ask one by one: an answer may show a group that the next question can offer."""
         n_again = self._doubts.look_again(oracle, n // 2, lambda: self._seeds)
         self._asker.n_asked += n_again
+        self._asker.n_heard += n_again
         n -= n_again
         for _ in range(n):
             try:

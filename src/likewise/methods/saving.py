@@ -31,7 +31,7 @@ _COUNTERS = (
     "violations_",
     "n_features_in_",
 )
-_ASKER = ("n_calls", "n_asked", "budget")
+_ASKER = ("n_calls", "n_asked", "n_heard", "budget")
 
 
 def save(model: "PersonalClusterer", path: Path) -> None:
