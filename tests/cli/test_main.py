@@ -130,7 +130,8 @@ def test_our_warnings_are_notes_and_others_stay_warnings(
     def known() -> dict[str, Any]:
         warnings.warn("3 pictures are odd.", LikewiseWarning, stacklevel=2)
         warnings.warn("This goes away.", FutureWarning, stacklevel=2)
-        return {"datasets": {"x": "y"}, "methods": {}, "strategies": [], "encoders": []}
+        nothing: dict[str, Any] = {"methods": {}, "strategies": [], "encoders": []}
+        return {"datasets": {"x": "y"}, "orientations": {"x": []}, **nothing}
 
     monkeypatch.setattr("likewise.cli.bench_list._known", known)
     with pytest.warns(FutureWarning, match="This goes away") as others:
@@ -141,7 +142,8 @@ def test_our_warnings_are_notes_and_others_stay_warnings(
 def test_nobody_listening_is_no_error() -> None:
     code = (
         "import likewise.cli.bench_list as b; from likewise.cli.main import run\n"
-        "b._known = lambda: dict(datasets={'x': 'y'}, methods={}, strategies=[], encoders=[])\n"
+        "d = dict(datasets={'x': 'y'}, orientations={'x': []}, methods={}, strategies=[])\n"
+        "b._known = lambda: dict(**d, encoders=[])\n"
         "run()"
     )
     command = [sys.executable, "-c", code, "bench", "list"]

@@ -91,7 +91,9 @@ def test_a_module_of_ones_own_is_measured_and_left_in_its_mode() -> None:
     assert backbone.n_features == 7
     assert own.training
     assert own[1].num_batches_tracked == 0
-    assert make_backbone(backbone) is backbone
+    again = make_backbone(backbone)
+    assert again is not backbone  # what is trained is a copy
+    assert again.n_features == 7
     assert backbone(torch.zeros(2, 3, 9, 9)).shape == (2, 7)
 
 

@@ -127,9 +127,9 @@ def test_a_pair_is_about_the_less_certain_of_its_two() -> None:
     )
     certainty = model._beliefs.max(axis=1)
     sure, unsure = int(certainty.argmax()), int(certainty.argmin())
-    model.experience = Experience()
+    model.experience_ = Experience()
     model._check_against(Answer(Question.pair(*sorted((sure, unsure))), "same"))
-    (row,) = model.experience.arrays()["experience.said"]
+    (row,) = model.experience_.arrays()["experience.said"]
     np.testing.assert_array_equal(row, model._beliefs[unsure])
 
 

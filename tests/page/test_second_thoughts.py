@@ -1,7 +1,7 @@
 """Second thoughts: what was put off comes again, what fell is brought back; Tab and voices."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
@@ -72,6 +72,36 @@ def test_what_another_person_does_is_seen_at_once(
         expect(ann.locator(place)).to_contain_text("dawn")
         rename(f"dawn and {key}")
         expect(ann.locator(place)).to_contain_text(f"dawn and {key}")
+
+
+def test_groups_that_come_late_do_not_disturb_who_types_a_name(
+    address: str, open_page: Open
+) -> None:
+    page, other, waiting = open_page(address), open_page(address), list[Route]()
+    page.keyboard.press("g")
+    name = page.locator("[data-focus=name-g1]")
+    expect(name).to_have_value("group 1")
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/groups?*", hold)
+    with page.expect_request("**/api/groups?*"):
+        other.evaluate(
+            """() => fetch("/api/groups/g2", { method: "PATCH", body: '{"name": "sea"}',
+            headers: { "Content-Type": "application/json" } })"""
+        )
+    name.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("sun")
+    with page.expect_response("**/api/groups?*"):
+        waiting[0].continue_()
+    page.unroute("**/api/groups?*", hold)
+    page.wait_for_timeout(200)
+    page.keyboard.type("set")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chips")).to_contain_text("sunset")
+    expect(page.locator(".chips")).to_contain_text("sea")
 
 
 def test_who_reloads_the_page_is_asked_by_the_same_criterion(

@@ -90,7 +90,7 @@ class Pupil:
         k = orientation.n_clusters
         self.model = Likewise(k, parity=orientation.two_groups, random_state=_SEED)
         self.model.start(self._vectors.embeddings)
-        recall(self._session.model_folder(orientation.name), self.model.experience)
+        recall(self._session.model_folder(orientation.name), self.model.experience_)
 
     def study(self, orientation: Orientation) -> None:
         """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
@@ -179,7 +179,7 @@ class Pupil:
             n_answers=len(self._told),
             keys=group_keys(session, name, model.probabilities_.shape[1]),
         )
-        keep(session.model_folder(name), model.experience)
+        keep(session.model_folder(name), model.experience_)
         rows = model._embeddings  # `transform` would compute them once more
         save_map(session, name, self._vectors.positions, flatten(rows, model.labels_))
         self._say(

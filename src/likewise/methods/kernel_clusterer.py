@@ -38,7 +38,7 @@ class KernelClusterer(PersonalClusterer):
     def _build(self) -> None:
         self._kinds = checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
-        self.experience, self._temperature = Experience(), 1.0
+        self.experience_, self._temperature = Experience(), 1.0
         self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
         self._space = FacetSpace(self._source.slices, self._settings.width)
         self._centres: Floats | None = None
@@ -112,7 +112,7 @@ class KernelClusterer(PersonalClusterer):
         return rows, beliefs
 
     def _assign(self) -> None:
-        self._temperature = self.experience.temperature()
+        self._temperature = self.experience_.temperature()
         super()._assign()
 
     def _tempered(self, probabilities: Floats) -> Floats:
@@ -131,7 +131,7 @@ class KernelClusterer(PersonalClusterer):
             "expectations": told,
             "beliefs": self._beliefs,
             "temperature": np.array(self._temperature),
-            **self.experience.arrays(),
+            **self.experience_.arrays(),
             **self._doubts.arrays(),
             **space,
             **self._learner.arrays(),
@@ -141,7 +141,7 @@ class KernelClusterer(PersonalClusterer):
         self._centres = arrays.get("centres")
         self._expectations = arrays["expectations"].tolist()
         self._beliefs, self._temperature = arrays["beliefs"], float(arrays["temperature"])
-        self.experience.take_arrays(arrays)
+        self.experience_.take_arrays(arrays)
         self._doubts.take_arrays(arrays)
         prefix = "space."
         self._space.arrays = {

@@ -187,7 +187,7 @@ class Likewise(KernelClusterer):
         if answer.question.kind == "pair":  # has no order: it is about the less certain of the two
             image, *others = sorted((image, *others), key=lambda i: self._beliefs[i].max())
         believed, places = self._beliefs[image], self._columns[self.labels_[others]]
-        self.experience.note(believed, columns_left(answer, places, len(believed)))
+        self.experience_.note(believed, columns_left(answer, places, len(believed)))
 
     def _walk(
         self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None

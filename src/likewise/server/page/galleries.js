@@ -17,24 +17,30 @@ export function makeGalleries({ complain, changed, say, settle }) {
   let nStayed = 0; // pictures that earlier answers hold where they are
   let isStale = false; // there are newer groups, but somebody is at work with these
 
-  async function refresh() {
+  const isTypingHere = () => view.contains(document.activeElement) && isTyping(document.activeElement);
+  const refresh = () => look(true);
+
+  // Groups that nobody waits for are not shown if somebody began to type a name meanwhile.
+  async function look(isWanted) {
+    let newest = null;
     try {
-      found = await api.groups(limit);
+      newest = await api.groups(limit);
     } catch (error) {
       complain(error.message);
       return;
     }
-    isStale = false;
+    isStale = !isWanted && isTypingHere();
+    if (isStale) return;
+    found = newest;
     for (const one of found.fresh) fresh.add(one.id);
     show();
   }
 
   // Newer groups are there; they do not take from under the hand what it is about to take.
   function renew() {
-    const isTypingHere = view.contains(document.activeElement) && isTyping(document.activeElement);
-    isStale = chosen.size > 0 || isTypingHere;
-    if (!isStale) refresh();
-    else if (!isTypingHere) show();
+    isStale = chosen.size > 0 || isTypingHere();
+    if (!isStale) look(false);
+    else if (!isTypingHere()) show();
   }
 
   function done(what, n, { conflicts }) {
