@@ -74,7 +74,7 @@ def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         "    print(desk.trainer_pid, flush=True)\n"
         "    time.sleep(100)\n"
     )
-    _must_end_with_parent([sys.executable, "-c", code, str(session.path)])
+    assert _ends_with_parent([sys.executable, "-c", code, str(session.path)])
 
 
 def test_it_ends_when_nobody_can_give_orders_any_more(tmp_path: Path) -> None:
@@ -108,17 +108,18 @@ def test_it_ends_with_its_parent_though_its_orders_stay_open() -> None:
         "print(child.pid, flush=True)\n"
         "time.sleep(100)\n"
     )
-    _must_end_with_parent([sys.executable, "-c", parent, child])
+    assert _ends_with_parent([sys.executable, "-c", parent, child])
 
 
-def _must_end_with_parent(command: list[str]) -> None:
-    """Run a parent that prints the number of its child, kill it, and see the child end."""
+def _ends_with_parent(command: list[str]) -> bool:
+    """Run a parent that prints the number of its child, kill it, and see whether the child ends."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.kill()
     try:
         wait_for(lambda: not _lives(child), seconds=20)
+        return True
     finally:
         if _lives(child):
             os.kill(child, signal.SIGKILL)

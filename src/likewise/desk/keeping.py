@@ -26,19 +26,12 @@ def keep_found(
 
     Parameters
     ----------
-    session : Session
-        Open for reading is enough.
-    orientation : str
     model : PersonalClusterer
         Trained; it is renumbered.
     positions : array of shape (n,)
         Of the model's images in the session.
-    n_answers : int
-        How many answers the model was told.
-    keys : tuple of str, optional
-        The key of the group of each number.
-    has_model : bool
-        Whether the model itself is kept too.
+    session, orientation, n_answers, keys, has_model
+        As in `save_results`.
     """
     old, weight = _places_before(session, orientation, keys)
     n_columns = model.probabilities_.shape[1]
