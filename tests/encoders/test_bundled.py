@@ -4,9 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from likewise.encoders import bundled
 from likewise.encoders.bundled import LiteEncoder, load_network
+from likewise.encoders.places import from_bytes, widths
 from likewise.encoders.registry import make_encoder
 from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels
@@ -15,8 +17,9 @@ from likewise.images.collection import Pixels
 def test_gives_what_its_facets_promise(pictures: list[Pixels]) -> None:
     encoder = LiteEncoder("lite0", size=64)
     found = encoder.encode(pictures)
+    wanted = {**encoder.facets, **widths(encoder.places)}
     assert {facet: vectors.shape for facet, vectors in found.items()} == {
-        facet: (len(pictures), width) for facet, width in encoder.facets.items()
+        facet: (len(pictures), width) for facet, width in wanted.items()
     }
     assert list(encoder.facets) == [
         "last",
@@ -24,8 +27,10 @@ def test_gives_what_its_facets_promise(pictures: list[Pixels]) -> None:
         "grid",
         "palette",
     ]
-    assert all(vectors.dtype == np.float32 for vectors in found.values())
-    assert all(np.isfinite(vectors).all() for vectors in found.values())
+    assert encoder.places == {"parts": (16, 192), "colours": (256, 3)}
+    for name, vectors in found.items():
+        assert vectors.dtype == (np.uint8 if name in encoder.places else np.float32)
+        assert np.isfinite(vectors).all()
 
 
 def test_many_pictures_go_through_in_order(pictures: list[Pixels]) -> None:
@@ -33,6 +38,23 @@ def test_many_pictures_go_through_in_order(pictures: list[Pixels]) -> None:
     once, often = encoder.encode(pictures), encoder.encode(pictures * 15)
     for facet, vectors in once.items():
         np.testing.assert_array_equal(often[facet], np.tile(vectors, (15, 1)))
+
+
+def test_parts_are_two_middle_maps_in_their_own_units(pictures: list[Pixels]) -> None:
+    encoder, network = LiteEncoder("lite0", size=64), load_network("lite0")
+    parts = from_bytes(encoder.encode(pictures)["parts"].view(np.uint8)).reshape(-1, 16, 192)
+    for picture, found in zip(pictures, parts, strict=True):
+        square = torch.tensor(encoder.prepare(picture)).permute(2, 0, 1)[None].float()
+        maps = network((square - 127) / 128)
+        for stage, columns in ((3, slice(0, 80)), (4, slice(80, 192))):
+            weights = network.stages[stage].state_dict()
+            last = sorted({name.rpartition(".")[0] for name in weights if ".2.norm." in name})
+            mean = sum(weights[f"{name}.bias"] for name in last)
+            spread = sum(weights[f"{name}.weight"] ** 2 for name in last) ** 0.5
+            for row, column in np.ndindex(4, 4):
+                units = (maps[stage][0, :, row, column] - mean) / spread
+                expected = units.clamp(-8, 127 / 16)
+                np.testing.assert_allclose(found[4 * row + column, columns], expected, atol=0.04)
 
 
 def test_no_pictures_give_no_rows() -> None:

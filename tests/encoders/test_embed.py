@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -163,6 +164,52 @@ def test_no_more_than_a_few_batches_are_decoded_ahead() -> None:
         assert len(decoded) == len(batch)
         assert len(read) <= taken + 2 * 10
     assert sorted(read) == list(range(100))
+
+
+class Told(Corners):
+    """An encoder that also tells two places: the corner, twice."""
+
+    places: ClassVar = {"corner twice": (2, 3)}
+
+    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Any]:
+        found = super().encode(pictures)
+        return {**found, "corner twice": np.tile(found["corner"], (1, 2)).astype(np.uint8)}
+
+
+def test_places_stand_in_the_order_of_the_collection(tmp_path: Path) -> None:
+    for store in in_store_and_without(tmp_path):
+        found = embed(numbered(300), Told(), store).places
+        assert found is not None
+        read = 16 * found.read("corner twice", slice(0, 300)) + 128
+        np.testing.assert_array_equal(read[:, 1, 0], np.arange(300) % 256)
+        np.testing.assert_array_equal(read[:, 0, 1], np.arange(300) // 256)
+
+
+def test_places_that_an_earlier_release_did_not_keep_are_added(tmp_path: Path) -> None:
+    store, told = EmbeddingStore(tmp_path), Told()
+    before = embed(numbered(5), Corners(), store)
+    assert before.places is None
+    after = embed(numbered(5), told, store)
+    assert told.seen == 5
+    assert after.places is not None
+    np.testing.assert_array_equal(before.matrix(), after.matrix())
+    embed(numbered(5), told, store)
+    assert told.seen == 5  # the second time nothing is missing
+
+
+def test_a_picture_that_is_gone_keeps_its_vector_and_leaves_no_places(tmp_path: Path) -> None:
+    store = EmbeddingStore(tmp_path)
+    embed(numbered(5), Corners(), store)
+    found = embed(Broken(numbered(5), {3}), Told(), store)
+    assert len(found) == 5
+    assert found.places is None
+
+
+def test_places_of_another_shape_than_promised_are_refused(tmp_path: Path) -> None:
+    told = Told()
+    told.places = {"corner twice": (3, 3)}  # type: ignore[misc]  # as if the code had changed
+    with pytest.raises(EncoderError, match=r"gave \(2, 6\) for the facet 'corner twice'"):
+        embed(numbered(2), told, EmbeddingStore(tmp_path))
 
 
 class Odd:

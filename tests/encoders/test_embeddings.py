@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.encoders.embeddings import Embeddings, side_by_side
+from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
 
 A, B = np.arange(6, dtype=np.float32).reshape(3, 2), np.ones((3, 1), np.float32)
@@ -32,6 +33,16 @@ def test_one_facet_is_the_matrix_itself() -> None:
 def test_facets_of_different_lengths_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match=r"\[2, 3\] rows; give one row an image"):
         Embeddings({"a": A, "b": B[:2]})
+
+
+def test_some_images_are_taken_with_their_places() -> None:
+    places = Places(np.arange(6, dtype=np.uint8).reshape(3, 2), {"p": (1, 2)}, np.arange(3))
+    some = Embeddings({"a": A, "b": B}, places=places).take(np.array([2, 0]))
+    np.testing.assert_array_equal(some.facets["a"], A[[2, 0]])
+    assert list(some.slices) == ["a", "b"]
+    assert some.places is not None
+    np.testing.assert_array_equal(some.places.images, [2, 0])
+    assert Embeddings({"a": A}).take(np.array([1])).places is None
 
 
 def test_columns_follow_the_order_of_the_facets() -> None:

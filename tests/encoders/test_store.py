@@ -26,7 +26,7 @@ class Wide:
 
 def test_memory_and_disk_give_the_same_numbers(tmp_path: Path) -> None:
     vectors = stream(0, "vectors").normal(0, 100, (5, 8)).astype(np.float32)
-    scratch, shelf = Scratch(Wide(), 5), EmbeddingStore(tmp_path).shelf(Wide())
+    scratch, shelf = Scratch(8, "float16", 5), EmbeddingStore(tmp_path).shelf(Wide())
     for kept in (scratch, shelf):
         kept.add(["a", "b", "c"], vectors[:3])
         kept.add(["d", "e"], vectors[3:])

@@ -71,8 +71,9 @@ def test_groups_draw_together() -> None:
 
 def test_a_space_gives_every_facet_alone_and_in_company() -> None:
     matrix = stream(5, "space").normal(size=(40, 30)).astype(np.float32)
-    space = FacetSpace({"a": slice(0, 10), "b": slice(10, 30)}).fit(matrix)
-    facets = space(matrix)
+    raw = {"a": matrix[:, :10], "b": matrix[:, 10:]}
+    space = FacetSpace(["a", "b"]).fit(raw)
+    facets = space(raw)
     assert list(facets) == ["a", "b", "a in company", "b in company"] == space.names
     assert list(space.alone(facets)) == ["a", "b"]
     among = space.arrays["b.witnesses"]

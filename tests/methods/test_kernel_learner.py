@@ -69,13 +69,15 @@ def test_little_trust_means_little_influence() -> None:
 def test_facets_become_unit_rows_of_few_directions() -> None:
     matrix = stream(2, "facets").normal(size=(50, 60)).astype(np.float32)
     matrix[:, 3] = 7.0  # says nothing
-    space = FacetSpace({"a": slice(0, 20), "b": slice(20, 60)}, width=8).fit(matrix)
-    rows = space(matrix)
+    raw = {"a": matrix[:, :20], "b": matrix[:, 20:]}
+    space = FacetSpace(["a", "b"], width=8).fit(raw)
+    rows = space(raw)
     assert rows["a"].shape == (50, 20)
     assert rows["b"].shape == (50, 8)
     for facet in rows.values():
         np.testing.assert_allclose(np.linalg.norm(facet, axis=1), 1, rtol=1e-5)
-    np.testing.assert_allclose(space(matrix[:3])["b"], rows["b"][:3], atol=1e-6)
+    few = space({name: columns[:3] for name, columns in raw.items()})
+    np.testing.assert_allclose(few["b"], rows["b"][:3], atol=1e-6)
 
 
 def test_leading_directions_are_those_of_all_eigenvectors() -> None:

@@ -15,10 +15,12 @@ from likewise.benchmark.inputs import for_k_means, make_inputs
 from likewise.benchmark.judge import Judge
 from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
+from likewise.encoders.embeddings import Embeddings
 from likewise.heads.scaling import FacetScaling
 from likewise.methods.source import VectorSource
+from likewise.methods.vocabulary import Vocabulary
 
-_FOLDS = 5
+_FOLDS, _N_WORDS = 5, 128
 
 
 def ceiling(run: Run) -> dict[str, Any]:
@@ -34,7 +36,19 @@ def ceiling(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "n_images": len(truth),
         "ceiling_acc": round(cross_validated(_scaled(vectors), truth, run.seed), 4),
+        "ceiling_acc_with_words": _with_words(vectors, truth, run.seed),
     }
+
+
+def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
+    """Return the same with the collection's own words as further facets; None without places."""
+    places = getattr(vectors, "places", None)
+    words = Vocabulary(_N_WORDS, seed).fit(places)(places)
+    if not words:
+        return None
+    roots = {name: np.sqrt(shares) for name, shares in words.items()}
+    rows = _scaled(Embeddings({**vectors.facets, **roots}))
+    return round(cross_validated(rows, truth, seed), 4)
 
 
 def cross_validated(rows: npt.NDArray[np.floating], truth: npt.NDArray[Any], seed: int) -> float:

@@ -88,8 +88,7 @@ def _rows(found: Embeddings, part: Indexes, rows: dict[int, int]) -> Embeddings:
     chosen = np.array([rows[int(i)] for i in part], dtype=np.intp)
     if np.array_equal(chosen, np.arange(len(found))):
         return found
-    widths = {facet: vectors.shape[1] for facet, vectors in found.facets.items()}
-    return Embeddings.split(found.matrix()[chosen], widths)
+    return found.take(chosen)
 
 
 def for_k_means(train: Any) -> Any:

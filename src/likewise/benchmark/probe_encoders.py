@@ -58,7 +58,7 @@ def rates_of(encoders: Sequence[str]) -> dict[str, float]:
     ways = {name: partial(encoder.encode, pictures) for name, encoder in made.items()}
     for way in ways.values():
         way()  # loading the weights is not what is timed
-    return measure_rates(dict(ways), len(pictures))
+    return measure_rates(ways, len(pictures))
 
 
 def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from likewise.benchmark.scenes import make_scenes
 from likewise.encoders.bundled import LiteEncoder, load_network
 from likewise.encoders.efficientnet_lite import CENTRE, SCALE
 from likewise.encoders.embed import embed
-from likewise.encoders.encoder import Floats
+from likewise.encoders.encoder import Bytes, Floats
 from likewise.encoders.lite_runners import GRID_STAGE
 from likewise.encoders.pooling import grid_means, mean_and_spread
 from likewise.images.collection import Pixels
@@ -23,7 +23,7 @@ from likewise.images.folder import read_folder
 TIMES_FASTER, COSINE = 4.0, 0.999  # what must hold
 _USUAL, _SMALL = 32, 8  # batches of plain torch; the maps of a small one stay in the cache
 _ROUNDS, _MORE_FILES = 3, 4
-Vectors = dict[str, Floats]
+Vectors = Mapping[str, Floats | Bytes]
 
 
 def encoders_bench(n_images: int = 64) -> None:
@@ -60,7 +60,7 @@ def plain_vectors(encoder: LiteEncoder, squares: Pixels) -> Vectors:
     return {facet: vectors.numpy() for facet, vectors in pooled.items()}
 
 
-def measure_rates(ways: dict[str, Callable[[], Vectors]], n_images: int) -> dict[str, float]:
+def measure_rates(ways: Mapping[str, Callable[[], Vectors]], n_images: int) -> dict[str, float]:
     """Return pictures a second of each way: the best of several rounds, taken in turns."""
     seconds = dict.fromkeys(ways, float("inf"))
     for _ in range(_ROUNDS):
@@ -103,9 +103,9 @@ def _at_batch(encoder: LiteEncoder, squares: Pixels, size: int) -> Callable[[], 
     return run
 
 
-def _cosine(a: Floats, b: Floats) -> float:
-    a, b = a.astype(np.float64), b.astype(np.float64)
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+def _cosine(a: Floats | Bytes, b: Floats | Bytes) -> float:
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
 
 def _line(what: str, value: float, unit: str) -> str:

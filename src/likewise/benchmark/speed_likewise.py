@@ -11,13 +11,16 @@ import numpy.typing as npt
 
 from likewise.benchmark.clock import peak_memory_mb
 from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.places import Places, widths
 from likewise.methods.likewise import Likewise
 from likewise.oracles.labels import LabelOracle
 from likewise.seeds import stream
 
 #: As the bundled encoder makes them; and the million of the issue.
 FACETS = {"last": 1280, "stage3": 176, "stage4": 240, "stage5": 416, "stage6": 704, "palette": 245}
+PLACES = {"parts": (100, 208), "colours": (256, 3)}
 MILLION = {"all": 1280}
+Grids = Mapping[str, tuple[int, int]]
 ASKED_IN, MEMORY_MB = 0.1, 2000.0
 _ANSWERS, _MORE, _K = 100, 10, 10
 _PART = 50_000  # images made at a time
@@ -44,20 +47,25 @@ class Wait:
 
 def likewise_bench() -> Iterator[str]:
     """Yield the printed rows for 60,000 and for a million images."""
-    for n_images, facets, most in ((60_000, FACETS, 3.0), (1_000_000, MILLION, 20.0)):
+    nowhere: Grids = {}
+    sizes = ((60_000, FACETS, PLACES, 3.0), (1_000_000, MILLION, nowhere, 20.0))
+    for n_images, facets, grids, most in sizes:
         # A process each: the peak of memory never falls.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            wait = alone.submit(measure, n_images, facets).result()
-        yield f"{n_images:,} images, {sum(facets.values()):,} numbers each, {_ANSWERS} answers:"
+            wait = alone.submit(measure, n_images, facets, grids).result()
+        n_bytes = sum(widths(grids).values())
+        places = f" and {n_bytes:,} bytes of places" if grids else ""
+        numbers = f"{sum(facets.values()):,} numbers{places} each"
+        yield f"{n_images:,} images, {numbers}, {_ANSWERS} answers:"
         yield f"  taken in                     {wait.start:8.2f} s"
         yield _row("training after ten answers", wait.train, most, "s")
         yield _row("next question, at worst", wait.question, ASKED_IN, "s")
         yield _row("memory beyond the vectors", wait.memory_mb, MEMORY_MB, "MB")
 
 
-def measure(n_images: int, facets: Mapping[str, int]) -> Wait:
+def measure(n_images: int, facets: Mapping[str, int], grids: Grids) -> Wait:
     """Return the waits of a person with so many images."""
-    X, truth = _collection(n_images, facets)
+    X, truth = _collection(n_images, facets, grids)
     oracle, before = LabelOracle(truth), peak_memory_mb()
     model = Likewise(_K, random_state=0)
     began = time.perf_counter()
@@ -89,7 +97,7 @@ def _converse(model: Likewise, oracle: LabelOracle, n: int) -> list[float]:
 
 
 def _collection(
-    n_images: int, facets: Mapping[str, int]
+    n_images: int, facets: Mapping[str, int], grids: Grids
 ) -> tuple[Embeddings, npt.NDArray[np.intp]]:
     """Return vectors in ten clouds that overlap, and the cloud of each."""
     rng = stream(0, "speed of likewise")
@@ -100,7 +108,11 @@ def _collection(
         part = slice(at, min(at + _PART, n_images))
         rng.standard_normal(dtype=np.float32, out=rows[part])
         rows[part] += centres[truth[part]]
-    return Embeddings.split(rows, facets), truth
+    places = None
+    if grids:
+        noise = rng.integers(0, 256, (n_images, sum(widths(grids).values())), dtype=np.uint8)
+        places = Places(noise, grids, np.arange(n_images))
+    return Embeddings.split(rows, facets, places=places), truth
 
 
 def _row(what: str, value: float, most: float, unit: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from likewise.encoders.places import grids_of, widths
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
 from likewise.seeds import stream
@@ -46,10 +47,13 @@ def keep_vectors(session: Path, identities: list[str], names: list[str], encoder
     groups = np.array([int(group_of(name)) for name in names])
     width = sum(made.facets.values())
     centres = rng.normal(size=(groups.max() + 1, width)).astype(np.float32)
-    shelf = EmbeddingStore(session / EMBEDDINGS).shelf(made)
+    store, n_bytes = EmbeddingStore(session / EMBEDDINGS), sum(widths(grids_of(made)).values())
+    shelf, places = store.shelf(made), store.places(made) if n_bytes else None
     for start in range(0, len(names), _A_FOLDER):
-        part = slice(start, start + _A_FOLDER)
-        shelf.add(identities[part], _around(centres[groups[part]], rng))
+        part = identities[start : start + _A_FOLDER]
+        shelf.add(part, _around(centres[groups[start : start + len(part)]], rng))
+        if places is not None:
+            places.add(part, rng.integers(0, 256, (len(part), n_bytes), dtype=np.uint8))
 
 
 def _around(centres: npt.NDArray[np.float32], rng: np.random.Generator) -> npt.NDArray[np.float32]:

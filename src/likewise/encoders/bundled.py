@@ -8,15 +8,20 @@ from importlib import import_module
 import numpy as np
 import torch
 
+from likewise.encoders.colours import DEPTH, N_PLACES, colour_places
 from likewise.encoders.efficientnet_lite import (
     HEAD_WIDTH,
     EfficientNetLite,
     from_published,
     scaled_stages,
 )
-from likewise.encoders.encoder import Floats
+from likewise.encoders.encoder import Bytes, Floats
 from likewise.encoders.lite_runners import GRID_STAGE, Runner, make_runner
 from likewise.encoders.palette import WIDTH, palettes
+from likewise.encoders.parts import STAGES as PART_STAGES
+from likewise.encoders.parts import n_places
+from likewise.encoders.places import to_bytes
+from likewise.encoders.places import widths as columns_of
 from likewise.encoders.pooling import GRID
 from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels
@@ -37,7 +42,8 @@ class LiteEncoder:
     are counted (`palettes`). Facet ``last`` is the pooled last layer; ``stage0`` to ``stage6``
     are the mean and the spread, side by side, of what each stage gives, all from one pass;
     ``grid`` is the mean of a middle stage in each of nine places, for what lies where;
-    ``palette`` is the histogram of colours.
+    ``palette`` is the histogram of colours. Beside the facets it tells `places`: ``parts``, two
+    middle stages in every place, and ``colours``.
 
     Parameters
     ----------
@@ -66,6 +72,8 @@ class LiteEncoder:
         middle = {facet: 2 * widths[stage] for facet, stage in self._stages.items()}
         places = {"grid": GRID * GRID * widths[GRID_STAGE]}
         self._facets = {"last": HEAD_WIDTH, **middle, **places, "palette": WIDTH}
+        parts = n_places(size), sum(widths[stage] for stage in PART_STAGES)
+        self.places = {"parts": parts, "colours": (N_PLACES, DEPTH)}
         self._runner: Runner | None = None
 
     @property
@@ -82,16 +90,29 @@ class LiteEncoder:
         """Return the square `encode` will look at; it may be called from many threads."""
         return resize(pixels, self.size)
 
-    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
-        """Return for each facet an array ``(len(pictures), width)``."""
-        self._runner = self._runner or make_runner(load_network(self.variant), self._stages)
-        parts = [{facet: np.zeros((0, width), np.float32) for facet, width in self._facets.items()}]
+    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats | Bytes]:
+        """Return for each facet an array ``(len(pictures), width)``, and the places in bytes."""
+        batches = [self._nothing()]
         with ThreadPoolExecutor(1) as beside:
             for start in range(0, len(pictures), _BATCH):
                 batch = np.stack([self.prepare(p) for p in pictures[start : start + _BATCH]])
-                palette = beside.submit(palettes, batch)
-                parts.append({**self._runner(batch), "palette": palette.result()})
-        return {facet: np.concatenate([part[facet] for part in parts]) for facet in self._facets}
+                batches.append(self._some(batch, beside))
+        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+
+    def _some(self, squares: Pixels, beside: ThreadPoolExecutor) -> dict[str, Floats | Bytes]:
+        self._runner = self._runner or make_runner(load_network(self.variant), self._stages)
+        palette = beside.submit(palettes, squares)
+        colours = beside.submit(colour_places, squares)
+        found = self._runner(squares)
+        places = {"parts": found.pop("parts"), "colours": colours.result()}
+        in_bytes = {grid: to_bytes(values) for grid, values in places.items()}
+        return {**found, "palette": palette.result(), **in_bytes}
+
+    def _nothing(self) -> dict[str, Floats | Bytes]:
+        """Return rows of no pictures, in the order of facets and grids."""
+        facets = {name: np.zeros((0, width), np.float32) for name, width in self._facets.items()}
+        grids = {name: np.zeros((0, n), np.uint8) for name, n in columns_of(self.places).items()}
+        return {**facets, **grids}
 
 
 @cache

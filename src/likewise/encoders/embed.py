@@ -1,15 +1,14 @@
 """From a collection to its vectors: what is already kept is read, the rest is computed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from likewise.encoders.decoding import decode_ahead, reader
 from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.encoder import Encoder, Floats
-from likewise.encoders.shelf import Shelf
-from likewise.encoders.store import EmbeddingStore, Scratch
-from likewise.errors import EncoderError
+from likewise.encoders.encoder import Encoder
+from likewise.encoders.kept import Kept
+from likewise.encoders.store import EmbeddingStore
 from likewise.images.collection import ImageCollection
 from likewise.images.skipped import Skipped
 from likewise.progress import Progress, silent
@@ -51,28 +50,29 @@ def embed(
         have another length, or the disk is full.
     """
     identities = [collection.identity(i) for i in range(len(collection))]
-    shelf = Scratch(encoder, len(set(identities))) if store is None else store.shelf(encoder)
-    broken = _compute(collection, identities, encoder, shelf, progress)
-    kept = [i for i, identity in enumerate(identities) if identity in shelf]
+    everything = Kept(encoder, store, len(set(identities)))
+    broken = _compute(collection, identities, encoder, everything, progress)
+    kept = [i for i, identity in enumerate(identities) if identity in everything.vectors]
     skipped = [
         Skipped(collection.name(i), broken[identity])
         for i, identity in enumerate(identities)
-        if identity not in shelf
+        if identity not in everything.vectors
     ]
-    vectors = shelf.read([identities[i] for i in kept])
+    names = [identities[i] for i in kept]
+    vectors, places = everything.vectors.read(names), everything.places(names)
     positions = np.array(kept, dtype=np.intp)
-    return Embeddings.split(vectors, encoder.facets, skipped, positions)
+    return Embeddings.split(vectors, encoder.facets, skipped, positions, places)
 
 
 def _compute(
     collection: ImageCollection,
     identities: Sequence[str],
     encoder: Encoder,
-    shelf: Shelf | Scratch,
+    kept: Kept,
     progress: Progress,
 ) -> dict[str, str]:
-    """Add what is missing to the shelf; return the reason for each identity that cannot be."""
-    missing = {name: i for i, name in reversed(list(enumerate(identities))) if name not in shelf}
+    """Add what is missing to what is kept; return why, for each identity that cannot be."""
+    missing = {name: i for i, name in reversed(list(enumerate(identities))) if name not in kept}
     positions = sorted(missing.values())  # of the first copy of each picture
     broken: dict[str, str] = {}
     done = len(identities) - len(positions)
@@ -85,26 +85,7 @@ def _compute(
         }
         pictures = {n: d for n, d in zip(names, decoded, strict=True) if not isinstance(d, Skipped)}
         if pictures:
-            found = encoder.encode(list(pictures.values()))
-            shelf.add(list(pictures), joined(found, encoder, len(pictures)))
+            kept.add(list(pictures), encoder.encode(list(pictures.values())))
         done += len(batch)
         progress(done, len(identities))
     return broken
-
-
-def joined(found: Mapping[str, Floats], encoder: Encoder, n_images: int) -> Floats:
-    """Return the facets side by side, or say in what way they are not what was promised."""
-    for facet, width in encoder.facets.items():
-        shape = np.shape(found[facet]) if facet in found else None
-        if shape != (n_images, width):
-            raise EncoderError(
-                f"The encoder {encoder.name!r} gave {shape} for the facet {facet!r} of {n_images} "
-                f"pictures, not ({n_images}, {width}); an encoder gives one vector an image."
-            )
-    vectors = np.concatenate([found[facet] for facet in encoder.facets], axis=1, dtype=np.float32)
-    if not np.isfinite(vectors).all():
-        raise EncoderError(
-            f"The encoder {encoder.name!r} gave NaN or infinite numbers; "
-            "check its weights and the scale of its input."
-        )
-    return vectors

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.encoders.encoder import Floats
+from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
 from likewise.images.skipped import Skipped
 
@@ -27,6 +28,8 @@ class Embeddings:
         Images that could not be read; they have no row.
     kept : array of shape (n,), optional
         The position in the collection of each row; None if every image has one.
+    places : Places, optional
+        What the images show place by place, where the encoder tells.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Embeddings:
     facets: Mapping[str, Floats]
     skipped: Sequence[Skipped] = ()
     kept: Indexes | None = None
+    places: Places | None = None
     _matrix: Floats | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,10 +58,17 @@ class Embeddings:
         widths: Mapping[str, int],
         skipped: Sequence[Skipped] = (),
         kept: Indexes | None = None,
+        places: Places | None = None,
     ) -> Self:
         """Return the columns of `matrix` as facets, without a copy."""
-        slices = side_by_side(widths)
-        return cls({f: matrix[:, columns] for f, columns in slices.items()}, skipped, kept, matrix)
+        facets = {name: matrix[:, columns] for name, columns in side_by_side(widths).items()}
+        return cls(facets, skipped, kept, places, matrix)
+
+    def take(self, rows: Indexes) -> Self:
+        """Return some of the images, in that order."""
+        widths = {facet: vectors.shape[1] for facet, vectors in self.facets.items()}
+        places = None if self.places is None else self.places.take(rows)
+        return self.split(self.matrix()[rows], widths, places=places)
 
     def __len__(self) -> int:
         return len(next(iter(self.facets.values())))

@@ -1,6 +1,6 @@
 """The bundled network with its pooling as an ONNX model, batch normalisation folded in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -9,21 +9,22 @@ from likewise.encoders.efficientnet_lite import CENTRE, SCALE, Block, ConvBN, Ef
 from likewise.encoders.onnx_file import OnnxFile
 
 
-def to_onnx(network: EfficientNetLite, stages: Mapping[str, int], grid: int) -> bytes:
+def to_onnx(network: EfficientNetLite, stages: Mapping[str, int], whole: Sequence[int]) -> bytes:
     """Return a model from ``pixels`` (b, s, s, 3) uint8 to pooled maps.
 
-    The results are the map of the stage `grid` (b, width, h, w); then, each
+    The results are the maps of the stages `whole`, (b, width, h, w); then, each
     (b, width, 1, 1), the mean of the last map, and for each stage in order the
     mean of x and the mean of x².
     """
     file = OnnxFile()
     x, maps = _convolution(file, _scaled(file), network.stem), []
-    for stage in network.stages:
-        for block in stage.children():
+    for blocks in network.stages:
+        for block in blocks.children():
             assert isinstance(block, Block)  # a stage holds nothing else
             x = _block(file, x, block)
         maps.append(x)
-    file.output(file.node("Identity", maps[grid]), rank=4)
+    for stage in whole:
+        file.output(file.node("Identity", maps[stage]), rank=4)
     file.output(file.node("GlobalAveragePool", _convolution(file, x, network.head)), rank=4)
     for position in stages.values():
         value = maps[position]

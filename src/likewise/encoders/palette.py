@@ -33,7 +33,8 @@ def palettes(pictures: Sequence[Pixels] | Pixels) -> Floats:
     """
     if not len(pictures):
         return np.zeros((0, WIDTH), np.float32)
-    lab = _lab(np.stack([_small(picture) for picture in pictures])).reshape(len(pictures), -1, 3)
+    squares = np.stack([small(picture, SIDE) for picture in pictures])
+    lab = to_lab(squares).reshape(len(pictures), -1, 3)
     low, share = _corners(lab)  # each (n, p, 3)
     nearest = low @ _STRIDES + (np.arange(len(pictures)) * WIDTH)[:, None]
     ways = [(1 - share[..., axis], share[..., axis]) for axis in range(3)]
@@ -47,12 +48,13 @@ def palettes(pictures: Sequence[Pixels] | Pixels) -> Floats:
     return shares
 
 
-def _small(picture: Pixels) -> Pixels:
-    image = Image.fromarray(picture).resize((SIDE, SIDE), Image.Resampling.BOX)
+def small(picture: Pixels, side: int) -> Pixels:
+    """Return a square copy in which every pixel is the mean of what it covers."""
+    image = Image.fromarray(picture).resize((side, side), Image.Resampling.BOX)
     return np.asarray(image, dtype=np.uint8)
 
 
-def _lab(pixels: npt.NDArray[np.uint8]) -> Floats:
+def to_lab(pixels: npt.NDArray[np.uint8]) -> Floats:
     """Return CIE L*a*b* of sRGB, last axis of three."""
     xyz = _LINEAR[pixels] @ _TO_XYZ.T / _WHITE
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from likewise.encoders.encoder import Encoder, Floats
+from likewise.encoders.encoder import Encoder
 from likewise.encoders.row_file import Rows
 
 _LARGEST_HALF = 65504.0
@@ -14,7 +14,7 @@ def storage_of(encoder: Encoder) -> str:
     return dtype
 
 
-def rounded(vectors: Floats, dtype: str) -> Rows:
+def rounded(vectors: Rows, dtype: str) -> Rows:
     """Return `vectors` as they are kept; what is too large for float16 stops at its end."""
     if dtype == "float16":
         vectors = np.clip(vectors, -_LARGEST_HALF, _LARGEST_HALF)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-Rows = npt.NDArray[np.floating]
+Rows = npt.NDArray[np.floating | np.uint8]
 
 
 class RowFile:
@@ -18,7 +18,7 @@ class RowFile:
     ----------
     path : Path
     width : int
-    dtype : {"float16", "float32"}
+    dtype : {"float16", "float32", "uint8"}
     """
 
     def __init__(self, path: Path, width: int, dtype: str) -> None:

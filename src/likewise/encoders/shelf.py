@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from likewise.encoders.encoder import Floats
 from likewise.encoders.rounding import rounded
-from likewise.encoders.row_file import RowFile, open_to_change, write_from
+from likewise.encoders.row_file import RowFile, Rows, open_to_change, write_from
 from likewise.errors import EncoderError, InvalidParameterError
 
 _FORMAT = 1
@@ -37,8 +38,8 @@ class Shelf:
         The encoder's; with the hash of a picture it is the key of a vector.
     facets : mapping of str to int
         The facets in order with their widths.
-    dtype : {"float16", "float32"}
-        How numbers are kept on disk; they are float32 when read.
+    dtype : {"float16", "float32", "uint8"}
+        How numbers are kept on disk; `read` makes them float32.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class Shelf:
     def __contains__(self, identity: str) -> bool:
         return identity in self._rows
 
-    def add(self, identities: Sequence[str], vectors: Floats) -> None:
+    def add(self, identities: Sequence[str], vectors: Rows) -> None:
         """Keep one row of all facets for each identity; those already here stay as they are.
 
         Raises
@@ -90,13 +91,18 @@ class Shelf:
 
     def read(self, identities: Sequence[str]) -> Floats:
         """Return the rows of `identities` in their order, ``(n, sum of widths)`` float32."""
-        rows = np.fromiter((self._rows[name] for name in identities), np.intp, len(identities))
+        kept, rows = self.look_up(identities)
         found = np.empty((len(rows), self._data.width), np.float32)
-        if len(rows):
-            kept = self._data.read(self._n_rows)
-            for at in range(0, len(rows), _ROWS_AT_ONCE):
-                found[at : at + _ROWS_AT_ONCE] = kept[rows[at : at + _ROWS_AT_ONCE]]
+        for at in range(0, len(rows), _ROWS_AT_ONCE):
+            found[at : at + _ROWS_AT_ONCE] = kept[rows[at : at + _ROWS_AT_ONCE]]
         return found
+
+    def look_up(self, identities: Sequence[str]) -> tuple[Rows, npt.NDArray[np.intp]]:
+        """Return all rows as they are kept, mapped, and which of them are those of `identities`."""
+        rows = np.fromiter((self._rows[name] for name in identities), np.intp, len(identities))
+        if not self._n_rows:
+            return np.empty((0, self._data.width), self.dtype), rows
+        return self._data.read(self._n_rows), rows
 
     def _open(self) -> None:
         """Start from what is on disk, or from nothing."""

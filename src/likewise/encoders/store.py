@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from likewise.encoders.encoder import Encoder, Floats
+from likewise.encoders.places import grids_of, widths
 from likewise.encoders.rounding import rounded, storage_of
+from likewise.encoders.row_file import Rows
 from likewise.encoders.shelf import Shelf
 
 
@@ -36,26 +39,33 @@ class EmbeddingStore:
         """
         return Shelf(self.folder, encoder.name, encoder.facets, storage_of(encoder))
 
+    def places(self, encoder: Encoder) -> Shelf:
+        """Return the kept places of one encoder, which lie beside its vectors."""
+        return Shelf(self.folder, f"{encoder.name}-places", widths(grids_of(encoder)), "uint8")
+
 
 class Scratch:
     """Vectors in memory only, rounded as a store would round them.
 
     Parameters
     ----------
-    encoder : Encoder
+    width : int
+        Numbers a row.
+    dtype : {"float16", "float32", "uint8"}
+        How a store would keep them.
     n_images : int
         At most so many will be added.
     """
 
-    def __init__(self, encoder: Encoder, n_images: int) -> None:
-        self._dtype = storage_of(encoder)
-        self._vectors = np.empty((n_images, sum(encoder.facets.values())), np.float32)
+    def __init__(self, width: int, dtype: str, n_images: int) -> None:
+        self._dtype = dtype
+        self._vectors: Rows = np.empty((n_images, width), dtype if dtype == "uint8" else np.float32)
         self._rows: dict[str, int] = {}
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._rows
 
-    def add(self, identities: Sequence[str], vectors: Floats) -> None:
+    def add(self, identities: Sequence[str], vectors: Rows) -> None:
         """Keep one row of all facets for each identity."""
         start = len(self._rows)
         self._rows |= {name: start + i for i, name in enumerate(identities)}
@@ -63,9 +73,15 @@ class Scratch:
 
     def read(self, identities: Sequence[str]) -> Floats:
         """Return the rows of `identities` in their order."""
-        rows = [self._rows[name] for name in identities]
-        is_in_order = rows == list(range(len(self._vectors)))
-        return self._vectors if is_in_order else self._vectors[rows]
+        kept, rows = self.look_up(identities)
+        is_in_order = np.array_equal(rows, np.arange(len(kept)))
+        found: Floats = np.asarray(kept if is_in_order else kept[rows], np.float32)
+        return found
+
+    def look_up(self, identities: Sequence[str]) -> tuple[Rows, npt.NDArray[np.intp]]:
+        """Return all rows, and which of them are those of `identities`."""
+        rows = np.fromiter((self._rows[name] for name in identities), np.intp, len(identities))
+        return self._vectors, rows
 
 
 def default_cache() -> Path:

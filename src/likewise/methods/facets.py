@@ -1,6 +1,6 @@
 """Facets made comparable and small: unit rows for each facet, fitted once, saved with the model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ from likewise.methods.company import in_company, witnesses
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.floating]
 _AT_ONCE = 16_384  # rows, so that memory stays small
 _FIT_ROWS = 5_000  # rows from which mean, spread and directions are learned
 
@@ -26,24 +27,24 @@ class FacetSpace:
 
     Parameters
     ----------
-    slices : mapping of str to slice
-        Columns of each facet.
+    facets : sequence of str
+        Their names, in order.
     width : int
         Directions kept of a facet that has more columns.
     """
 
     n_views = 2
 
-    def __init__(self, slices: Mapping[str, slice], width: int = 128) -> None:
-        self.slices, self.width = dict(slices), width
+    def __init__(self, facets: Sequence[str], width: int = 128) -> None:
+        self.facets, self.width = list(facets), width
         self.arrays: dict[str, npt.NDArray[np.float32]] = {}
 
-    def fit(self, matrix: npt.NDArray[np.floating]) -> "FacetSpace":
-        """Learn from evenly spaced rows of `matrix`."""
-        step = -(-len(matrix) // _FIT_ROWS)
-        sample = np.asarray(matrix[::step], dtype=np.float32)
-        for name, columns in self.slices.items():
-            rows = _root(sample[:, columns])
+    def fit(self, raw: Mapping[str, Rows]) -> "FacetSpace":
+        """Learn from evenly spaced rows of each facet."""
+        for name in self.facets:
+            step = -(-len(raw[name]) // _FIT_ROWS)
+            sample = np.asarray(raw[name][::step], dtype=np.float32)
+            rows = _root(sample)
             mean, std = rows.mean(axis=0), rows.std(axis=0)
             # Shrunk towards the facet's common spread: a rare bin must not shout.
             spread = np.sqrt(std**2 + (std**2).mean())
@@ -51,37 +52,36 @@ class FacetSpace:
             self.arrays[f"{name}.mean"], self.arrays[f"{name}.scale"] = mean, scale
             if rows.shape[1] > self.width + 16:
                 self.arrays[f"{name}.axes"] = leading((rows - mean) * scale, self.width)
-            self.arrays[f"{name}.witnesses"] = witnesses(self._rows(name, sample[:, columns]))
+            self.arrays[f"{name}.witnesses"] = witnesses(self._rows(name, sample))
         return self
 
     def alone(self, facets: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the facets, of what a call returned, that are not in company."""
-        return {name: facets[name] for name in self.slices}
+        return {name: facets[name] for name in self.facets}
 
     @property
     def names(self) -> list[str]:
         """Return the names of what a call returns: every facet alone, then each in company."""
-        return [*self.slices, *(f"{name} in company" for name in self.slices)]
+        return [*self.facets, *(f"{name} in company" for name in self.facets)]
 
-    def __call__(self, matrix: npt.NDArray[np.floating]) -> dict[str, Floats]:
+    def __call__(self, raw: Mapping[str, Rows]) -> dict[str, Floats]:
         """Return unit rows ``(n, d_f)`` of each facet, alone and in company."""
-        alone = [self._alone(name, matrix) for name in self.slices]
+        alone = [self._alone(name, raw[name]) for name in self.facets]
         company = [
             in_company(rows, self.arrays[f"{name}.witnesses"])
-            for name, rows in zip(self.slices, alone, strict=True)
+            for name, rows in zip(self.facets, alone, strict=True)
         ]
         return dict(zip(self.names, [*alone, *company], strict=True))
 
-    def _alone(self, name: str, matrix: npt.NDArray[np.floating]) -> Floats:
+    def _alone(self, name: str, raw: Rows) -> Floats:
         """Return the unit rows of a facet, made in parts, so that nothing is held twice."""
-        columns = self.slices[name]
-        width = self._rows(name, matrix[:0, columns]).shape[1]
-        rows = np.empty((len(matrix), width), dtype=np.float32)
-        for at in range(0, len(matrix), _AT_ONCE):
-            rows[at : at + _AT_ONCE] = self._rows(name, matrix[at : at + _AT_ONCE, columns])
+        width = self._rows(name, raw[:0]).shape[1]
+        rows = np.empty((len(raw), width), dtype=np.float32)
+        for at in range(0, len(raw), _AT_ONCE):
+            rows[at : at + _AT_ONCE] = self._rows(name, raw[at : at + _AT_ONCE])
         return rows
 
-    def _rows(self, name: str, raw: npt.NDArray[np.floating]) -> Floats:
+    def _rows(self, name: str, raw: Rows) -> Floats:
         rows = (
             _root(np.asarray(raw, dtype=np.float32)) - self.arrays[f"{name}.mean"]
         ) * self.arrays[f"{name}.scale"]

@@ -116,10 +116,10 @@ class FittedEstimator(
         return self._read_vectors(embeddings, reset=reset)
 
     def _read_vectors(self, X: Any, *, reset: bool) -> Source:
-        slices = X.slices if isinstance(X, Embeddings) else None
-        matrix = X.matrix() if isinstance(X, Embeddings) else X
+        is_known = isinstance(X, Embeddings)
+        matrix = X.matrix() if is_known else X
         checked = validate_data(self, matrix, reset=reset, dtype=np.float32, copy=False)
-        return VectorSource(checked, slices)
+        return VectorSource(checked, X.slices, X.places) if is_known else VectorSource(checked)
 
     # -- on disk: see saving.py ---------------------------------------------
 

@@ -43,3 +43,14 @@ def was_foretold(answer: Answer, probabilities: npt.NDArray[np.float32]) -> bool
     place, *places = probabilities[list(answer.question.images)].argmax(axis=1)
     is_left = columns_left(answer, np.array(places, dtype=np.intp), probabilities.shape[1])
     return None if is_left is None else bool(is_left[place])
+
+
+def asked_about(answer: Answer, probabilities: npt.NDArray[np.float32]) -> tuple[int, list[int]]:
+    """Return the image a question is about, and those beside it.
+
+    A pair has no order: it is about the less certain of the two.
+    """
+    image, *others = answer.question.images
+    if answer.question.kind == "pair":
+        image, *others = sorted((image, *others), key=lambda i: probabilities[i].max())
+    return image, others

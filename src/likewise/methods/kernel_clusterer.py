@@ -16,6 +16,7 @@ from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.source import Source, VectorSource
 from likewise.methods.unguided import guess_n_clusters
+from likewise.methods.vocabulary import Vocabulary
 from likewise.progress import Progress
 
 _ENOUGH = 5_000  # images from which centres are found
@@ -40,14 +41,24 @@ class KernelClusterer(PersonalClusterer):
         self._expectations: list[bool] = []
         self.experience_, self._temperature = Experience(), 1.0
         self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
-        self._space = FacetSpace(self._source.slices, self._settings.width)
+        self._words = Vocabulary(self._settings.n_words, self._seed)
         self._centres: Floats | None = None
         if isinstance(self._source, VectorSource):
-            self._facets = self._space.fit(self._source.matrix)(self._source.matrix)
+            self._words.fit(self._source.places)
+            raw = self._raw(self._source)
+            self._space = self._empty_space().fit(raw)
+            self._facets = self._space(raw)
             self._learner = KernelLearner(self._facets, self._space.n_views)
             self._find_centres()
         else:
-            self._learner = KernelLearner({})
+            self._space, self._learner = self._empty_space(), KernelLearner({})
+
+    def _empty_space(self) -> FacetSpace:
+        return FacetSpace([*self._source.slices, *self._words.names], self._settings.width)
+
+    def _raw(self, source: VectorSource) -> dict[str, Any]:
+        """Return all facets as they come: those of the vectors, and what is read in places."""
+        return source.facets() | self._words(source.places)
 
     def _find_centres(self) -> None:
         rows = side_by_side(self._space.alone(self._facets))
@@ -100,7 +111,7 @@ class KernelClusterer(PersonalClusterer):
             facets = self._facets
         else:
             assert isinstance(source, VectorSource)  # this method reads vectors only
-            facets = self._space(source.matrix)
+            facets = self._space(self._raw(source))
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in
             rows = side_by_side(self._space.alone(facets))
@@ -125,6 +136,7 @@ class KernelClusterer(PersonalClusterer):
 
     def _extra_arrays(self) -> dict[str, Any]:
         space = {f"space.{name}": array for name, array in self._space.arrays.items()}
+        words = {f"words.{name}": array for name, array in self._words.arrays.items()}
         told = np.array(self._expectations, dtype=bool)
         return {
             "centres": self._centres,
@@ -134,6 +146,7 @@ class KernelClusterer(PersonalClusterer):
             **self.experience_.arrays(),
             **self._doubts.arrays(),
             **space,
+            **words,
             **self._learner.arrays(),
         }
 
@@ -143,8 +156,12 @@ class KernelClusterer(PersonalClusterer):
         self._beliefs, self._temperature = arrays["beliefs"], float(arrays["temperature"])
         self.experience_.take_arrays(arrays)
         self._doubts.take_arrays(arrays)
-        prefix = "space."
-        self._space.arrays = {
-            k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)
-        }
+        self._words.arrays = _below("words.", arrays)
+        self._space = self._empty_space()
+        self._space.arrays = _below("space.", arrays)
         self._learner.take_arrays(arrays, self._space.names)
+
+
+def _below(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays whose names begin so, under the rest of their names."""
+    return {k[len(prefix) :]: array for k, array in arrays.items() if k.startswith(prefix)}

@@ -131,7 +131,8 @@ class KernelLearner:
         self.known = {name: rows[self.images] for name, rows in self.facets.items()}
         rows = self._weighted(self.known).double()
         K = torch.exp(-_squared(rows, rows)) + torch.diag(self.tuning.noise / faith)
-        self.alpha = torch.linalg.solve(K, Y - Y.mean(0)).float()
+        # Row by row, as it is read back from a file: another layout gives other last digits.
+        self.alpha = torch.linalg.solve(K, Y - Y.mean(0)).float().contiguous()
 
     def _find_axes(self) -> None:
         """Learn from evenly spaced images how weighted facets fit into few columns."""

@@ -14,13 +14,14 @@ from likewise.methods.advice import Advice, advise
 from likewise.methods.base import Watch
 from likewise.methods.choosing import KINDS, Phrasing, coverage
 from likewise.methods.facets import overview, side_by_side
-from likewise.methods.foretelling import columns_left, was_foretold
+from likewise.methods.foretelling import asked_about, columns_left, was_foretold
 from likewise.methods.interview import Interview
 from likewise.methods.kernel_clusterer import KernelClusterer
 from likewise.methods.plan import Plan
 from likewise.methods.source import VectorSource
 from likewise.methods.suspects import Suspect
 from likewise.methods.told import as_answers
+from likewise.methods.vocabulary import COLOURS
 from likewise.oracles.oracle import Oracle
 from likewise.progress import Progress, silent
 
@@ -47,6 +48,9 @@ class Likewise(KernelClusterer):
         with little trust; 0 switches it off.
     width : int
         Directions kept of each facet.
+    n_words : int
+        Words of the collection's own for parts and for colours (`Vocabulary`), where the encoder
+        tells what each place shows; 0 looks at vectors only, as the other methods do.
     parity : bool
         With two clusters: different from different is same.
     encoder : str or Encoder
@@ -88,6 +92,7 @@ class Likewise(KernelClusterer):
         questions_per_training: int = 5,
         self_training: float = 0.3,
         width: int = 128,
+        n_words: int = 128,
         parity: bool = True,
         preset: str | None = None,
         encoder: Any = "bundled",
@@ -101,6 +106,7 @@ class Likewise(KernelClusterer):
         self.questions_per_training = questions_per_training
         self.self_training = self_training
         self.width = width
+        self.n_words = n_words
         self.parity = parity
         self.preset = preset
         self.encoder = encoder
@@ -125,8 +131,8 @@ class Likewise(KernelClusterer):
             return self._rng("random questions").permutation(len(self._source))
         wanted = self._settings.n_cover or int(np.clip(len(self._source) ** 0.5 / 2, 25, 60))
         n_cover = max(wanted, 2 * self._n_clusters)
-        rows = side_by_side(self._space.alone(self._facets))
-        return coverage(overview(rows), n_cover + 1, self._seed)
+        shown = {n: rows for n, rows in self._space.alone(self._facets).items() if n != COLOURS}
+        return coverage(overview(side_by_side(shown)), n_cover + 1, self._seed)
 
     def ask(self, n: int = 1) -> list[Question]:
         """Return the next `n` questions; each is about another image.
@@ -161,8 +167,6 @@ class Likewise(KernelClusterer):
     def _phrasing(self) -> Phrasing:
         return Phrasing(self._kinds, self._seeds, self._beliefs, self.constraints_)
 
-    # -- the walk -----------------------------------------------------------
-
     def tell(self, questions: Any, answers: Sequence[Any]) -> Self:
         """Take in answers, and note which of them the model had foretold."""
         check_is_fitted(self, "constraints_")
@@ -180,12 +184,9 @@ class Likewise(KernelClusterer):
         """Note what the model believes of an answer that it has not heard yet."""
         if not hasattr(self, "labels_") or self._learner.tuning is None:
             return
-        foretold = was_foretold(answer, self._beliefs)
-        if foretold is not None:
+        if (foretold := was_foretold(answer, self._beliefs)) is not None:
             self._expectations.append(foretold)
-        image, *others = answer.question.images
-        if answer.question.kind == "pair":  # has no order: it is about the less certain of the two
-            image, *others = sorted((image, *others), key=lambda i: self._beliefs[i].max())
+        image, others = asked_about(answer, self._beliefs)
         believed, places = self._beliefs[image], self._columns[self.labels_[others]]
         self.experience_.note(believed, columns_left(answer, places, len(believed)))
 

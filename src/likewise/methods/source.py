@@ -13,6 +13,7 @@ from torch import Tensor
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.encoder import Encoder
+from likewise.encoders.places import Places
 from likewise.encoders.registry import make_encoder
 from likewise.errors import CollectionError, ImageError, InvalidParameterError, LikewiseError
 from likewise.images.collection import ImageCollection
@@ -37,10 +38,15 @@ class Source(Protocol):
 
 
 class VectorSource:
-    """Vectors in memory or memory-mapped."""
+    """Vectors in memory or memory-mapped, and places where there are any."""
 
-    def __init__(self, matrix: npt.NDArray[Any], slices: Mapping[str, slice] | None = None) -> None:
-        self.matrix = matrix
+    def __init__(
+        self,
+        matrix: npt.NDArray[Any],
+        slices: Mapping[str, slice] | None = None,
+        places: Places | None = None,
+    ) -> None:
+        self.matrix, self.places = matrix, places
         self.n_columns: int | None = matrix.shape[1]
         self.slices: Mapping[str, slice] = dict(slices or {"all": slice(0, matrix.shape[1])})
 
@@ -50,6 +56,10 @@ class VectorSource:
     def batch(self, indexes: Indexes) -> Tensor:
         """Return the vectors of `indexes`, ``(b, d)``."""
         return torch.from_numpy(np.ascontiguousarray(self.matrix[indexes], dtype=np.float32))
+
+    def facets(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of each facet, not copied."""
+        return {name: self.matrix[:, columns] for name, columns in self.slices.items()}
 
 
 class PictureSource:

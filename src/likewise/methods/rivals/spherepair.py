@@ -22,7 +22,10 @@ class SphereNetwork(AutoencoderNetwork):
     def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
         """Return unit embeddings, and assignments by cosine."""
         z = F.normalize(self.embed(features), dim=1)
-        return View(features, z, (_SHARPNESS * z @ F.normalize(self.centres, dim=1).T).softmax(1))
+        # In double precision: with so few columns, on some processors, the last digits of an
+        # image's products depend on where among its companions it stands.
+        cosines = z.double() @ F.normalize(self.centres, dim=1).double().T
+        return View(features, z, (_SHARPNESS * cosines).softmax(1).to(z.dtype))
 
 
 @dataclass(eq=False, repr=False)
