@@ -40,6 +40,12 @@ def test_many_pictures_go_through_in_order(pictures: list[Pixels]) -> None:
         np.testing.assert_array_equal(often[facet], np.tile(vectors, (15, 1)))
 
 
+def test_a_side_that_sixteen_does_not_divide_has_one_place_more(pictures: list[Pixels]) -> None:
+    encoder = LiteEncoder("lite0", size=70)
+    assert encoder.places["parts"] == (25, 192)
+    assert encoder.encode(pictures[:1])["parts"].shape == (1, 25 * 192)
+
+
 def test_parts_are_two_middle_maps_in_their_own_units(pictures: list[Pixels]) -> None:
     encoder, network = LiteEncoder("lite0", size=64), load_network("lite0")
     parts = from_bytes(encoder.encode(pictures)["parts"].view(np.uint8)).reshape(-1, 16, 192)
