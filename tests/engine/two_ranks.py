@@ -8,6 +8,7 @@ import torch
 
 from likewise.engine.batch_norm import share_batch_statistics
 from likewise.engine.gather import gather_rows
+from likewise.engine.leaving import leave
 from likewise.engine.order import share
 from likewise.engine.runtime import make_runtime
 from likewise.engine.step import make_optimiser, step
@@ -39,5 +40,4 @@ facts = {
     "running_var": network.get_buffer("1.running_var").tolist(),
 }
 Path(sys.argv[1], f"{runtime.rank}.json").write_text(json.dumps(facts))
-if runtime.n_processes > 1:
-    torch.distributed.destroy_process_group()
+leave()

@@ -80,6 +80,8 @@ def open_page(browser: Browser) -> Iterator[Open]:
             stack.callback(context.close)
             context.set_default_timeout(20_000)
             page = context.new_page()
+            # A handler still at work when its page closes would fail in the next test.
+            stack.callback(page.unroute_all, behavior="ignoreErrors")
             page.on("pageerror", lambda error: troubles.append(str(error)))
             page.on("request", lambda r: _note_foreign(r.url, troubles))
             page.goto(address)
@@ -93,3 +95,19 @@ def open_page(browser: Browser) -> Iterator[Open]:
 def _note_foreign(url: str, troubles: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
         troubles.append(f"loaded {url}")
+
+
+def drag(page: Page, source: str, target: str) -> None:
+    """Drag as a hand does: over the page as it stays, by small steps."""
+    page.locator(target).first.wait_for()
+    wait_for_pictures(page)
+    page.drag_and_drop(source, target, steps=8)
+
+
+def wait_for_pictures(page: Page) -> None:
+    """Return when every picture is there, so that nothing moves any more."""
+    for _ in range(400):
+        if page.evaluate("[...document.images].every((image) => image.complete)"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("pictures are still missing after 20 s")

@@ -9,7 +9,7 @@ from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
 from likewise.session import Session
 from tests.desk.folder import sort_by_halves
-from tests.page.conftest import Open, served
+from tests.page.conftest import Open, drag, served, wait_for_pictures
 from tests.page.test_page import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
@@ -77,9 +77,31 @@ def test_pictures_are_dropped_on_the_name_of_a_group_without_scrolling(
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    page.drag_and_drop("[data-id='0']", ".chip[data-to=g2]")
+    drag(page, "[data-id='0']", ".chip[data-to=g2]")
     expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
     expect(page.locator(".chip[data-to=g2]")).to_contain_text("7")
+
+
+def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
+    address: str, open_page: Open, desk: Desk
+) -> None:
+    page = open_page(address)
+    page.keyboard.press("g")
+    page.locator("section[data-key=g2]").wait_for()
+    wait_for_pictures(page)
+    taken = page.locator("[data-id='0']").first
+    taken.hover()
+    held = taken.element_handle()
+    page.mouse.down()
+    page.locator(".chip[data-to=g2]").hover()  # on its way
+    with page.expect_response("**/api/status*"):
+        desk.answer("colour", Question.pair(1, 3), "same")  # as somebody else may
+    page.wait_for_timeout(1_500)  # the newer groups would be here by now
+    assert held.evaluate("tile => tile.isConnected")
+    page.locator(".chip[data-to=g2]").hover()
+    page.mouse.up()
+    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
+    expect(page.locator("section[data-key=g2] [data-id='1'] .answered")).to_be_visible()
 
 
 def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(

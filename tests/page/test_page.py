@@ -11,7 +11,7 @@ from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
 from likewise.session import Session
 from tests.desk.folder import sort_by_halves
-from tests.page.conftest import Open, served
+from tests.page.conftest import Open, drag, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -146,12 +146,12 @@ def test_a_contradiction_is_settled_by_taking_one_back(
 def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address)
     page.click("#tab-groups")
-    page.drag_and_drop("[data-id='0']", "section[data-key=g2]")
+    drag(page, "[data-id='0']", "section[data-key=g2]")
     expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
     page.click("[data-id='2']")
     page.click("[data-id='4']")
     expect(page.locator("#view-groups .bar")).to_contain_text("2 pictures chosen")
-    page.drag_and_drop("[data-id='2']", "section[data-key=g2]")
+    drag(page, "[data-id='2']", "section[data-key=g2]")
     expect(page.locator("section[data-key=g2] .tile")).to_have_count(9)
     assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"] * 3
 

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from likewise.benchmark.scenes import make_scenes
+from likewise.engine.leaving import leave
 from likewise.engine.randomness import borrowed_global_generator
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
@@ -66,8 +67,7 @@ def main() -> None:
     facts = train(kind)
     if int(facts["n_processes"][0]) == 1 or torch.distributed.get_rank() == 0:
         out.write_text(json.dumps(facts))
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
+    leave()
 
 
 if __name__ == "__main__":

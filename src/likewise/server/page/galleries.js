@@ -13,6 +13,7 @@ export function makeGalleries({ complain, changed, say, settle }) {
   const chosen = new Map(); // id -> name
   const fresh = new Set(); // pictures found in the folder since this page is open
   let dragging = [];
+  let isDragging = false; // something is in the hand: what lies on the page stays where it is
   let limit = 60; // pictures of a group; more once somebody wanted more
   let nStayed = 0; // pictures that earlier answers hold where they are
   let isStale = false; // there are newer groups, but somebody is at work with these
@@ -29,7 +30,7 @@ export function makeGalleries({ complain, changed, say, settle }) {
       complain(error.message);
       return;
     }
-    isStale = !isWanted && isTypingHere();
+    isStale = isDragging || (!isWanted && isTypingHere());
     if (isStale) return;
     found = newest;
     for (const one of found.fresh) fresh.add(one.id);
@@ -38,9 +39,9 @@ export function makeGalleries({ complain, changed, say, settle }) {
 
   // Newer groups are there; they do not take from under the hand what it is about to take.
   function renew() {
-    isStale = chosen.size > 0 || isTypingHere();
+    isStale = isDragging || chosen.size > 0 || isTypingHere();
     if (!isStale) look(false);
-    else if (!isTypingHere()) show();
+    else if (!isDragging && !isTypingHere()) show();
   }
 
   function done(what, n, { conflicts }) {
@@ -172,9 +173,14 @@ export function makeGalleries({ complain, changed, say, settle }) {
     element.addEventListener("dblclick", () => zoom(all, all.indexOf(image)));
     element.addEventListener("keydown", (event) => actionOf(event.key) === "zoom" && !event.ctrlKey && !event.metaKey && zoom(all, all.indexOf(image)));
     element.addEventListener("dragstart", (event) => {
+      isDragging = true;
       dragging = chosen.has(image.id) ? [...chosen.keys()] : [image.id];
       event.dataTransfer.setData(TYPE, dragging.join());
       event.dataTransfer.effectAllowed = "move";
+    });
+    element.addEventListener("dragend", () => {
+      isDragging = false;
+      if (isStale) renew();
     });
     return element;
   }
