@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from likewise.encoders.embeddings import Embeddings, side_by_side
+from likewise.encoders.columns import side_by_side
+from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
 

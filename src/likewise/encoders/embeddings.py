@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from likewise.encoders.columns import side_by_side
 from likewise.encoders.encoder import Floats
 from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
@@ -84,12 +84,3 @@ class Embeddings:
             return self._matrix
         facets = list(self.facets.values())
         return facets[0] if len(facets) == 1 else np.concatenate(facets, axis=1)
-
-
-def side_by_side(widths: Mapping[str, int]) -> dict[str, slice]:
-    """Return the columns each facet takes when all stand side by side."""
-    ends = list(accumulate(widths.values()))
-    return {
-        facet: slice(end - width, end)
-        for (facet, width), end in zip(widths.items(), ends, strict=True)
-    }

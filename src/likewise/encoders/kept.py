@@ -32,12 +32,12 @@ class Kept:
         if store is None:
             width, kind = sum(encoder.facets.values()), storage_of(encoder)
             self.vectors = Scratch(width, kind, n_images)
+            if self._grids:
+                self._places = Scratch(sum(widths(self._grids).values()), "uint8", n_images)
         else:
             self.vectors = store.shelf(encoder)
-        if self._grids and store is None:
-            self._places = Scratch(sum(widths(self._grids).values()), "uint8", n_images)
-        elif self._grids and store is not None:
-            self._places = store.places(encoder)
+            if self._grids:
+                self._places = store.places(encoder)
 
     def __contains__(self, identity: str) -> bool:
         """Return whether everything about a picture is here."""

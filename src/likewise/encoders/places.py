@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from likewise.encoders.columns import side_by_side
 from likewise.encoders.encoder import Bytes, Encoder, Floats
 
 Indexes = npt.NDArray[np.intp]
@@ -60,14 +61,9 @@ class Places:
 
     def read(self, grid: str, images: slice | Indexes) -> Floats:
         """Return what one grid has of some images, ``(m, places, depth)``."""
-        start = 0
-        for name, (n_places, depth) in self.grids.items():
-            if name == grid:
-                stop = start + n_places * depth
-                found = from_bytes(self.rows[self.images[images], start:stop])
-                return found.reshape(-1, n_places, depth)
-            start += n_places * depth
-        raise KeyError(grid)
+        columns = side_by_side(widths(self.grids))[grid]
+        found = from_bytes(self.rows[self.images[images], columns])
+        return found.reshape(-1, *self.grids[grid])
 
 
 def grids_of(encoder: Encoder) -> Mapping[str, tuple[int, int]]:
