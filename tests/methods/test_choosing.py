@@ -133,3 +133,16 @@ def test_one_open_image_with_nothing_to_compare_ends_the_questions() -> None:
     model.tell(bad, ["bad_image"] * 3)
     with pytest.raises(PoolExhaustedError, match="settle every image"):
         model.ask(3)
+
+
+def test_groups_that_came_after_the_last_training_are_offered_too() -> None:
+    """As after a restart: answers show four groups, and beliefs are still those of two centres."""
+    graph = ConstraintGraph(6)
+    for one in range(4):
+        for other in range(one):
+            graph.tell(Answer(Question.pair(one, other), "different"))
+    beliefs = np.tile(np.array([0.3, 0.7], np.float32), (6, 1))
+    question = Phrasing(("pair", "choice"), seeds_of(graph, None), beliefs, graph).question(5)
+    assert question is not None
+    assert question.images[0] == 5
+    assert question.images[1:] == (1, 0, 2, 3)

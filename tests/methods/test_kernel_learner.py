@@ -105,14 +105,3 @@ def test_a_facet_weighs_the_same_part_of_every_view() -> None:
     np.testing.assert_allclose(weights.sum(), 1)
     np.testing.assert_allclose(weights[0] / weights[0].sum(), weights[1] / weights[1].sum())
     assert weights[0, 1] > weights[0, 0]
-
-
-def test_rows_are_few_columns_with_the_distances_of_the_kernel() -> None:
-    rng = stream(6, "rows")
-    low = rng.normal(size=(120, 8)) @ rng.normal(size=(8, 100))
-    unit = (low / np.linalg.norm(low, axis=1, keepdims=True)).astype(np.float32)
-    learner = KernelLearner({"all": unit})
-    learner.fit(np.arange(20), np.arange(20) % 2, 2)
-    rows = learner.rows({"all": unit})
-    assert rows.shape == (120, 64)
-    np.testing.assert_allclose(rows @ rows.T, unit @ unit.T, atol=1e-4)

@@ -145,8 +145,13 @@ class Phrasing:
         return {} if largest is None else {int(largest[0]): f"group {n_classes + 1}"}
 
     def _likely_groups(self, image: int) -> list[int]:
-        """Return the classes that the image may still belong to, most likely first."""
-        order = np.argsort(-self.probabilities[image, : len(self.seeds.keys)], kind="stable")
+        """Return the classes that the image may still belong to, most likely first.
+
+        Classes that came after the last training have no column yet, and are offered last.
+        """
+        believed = self.probabilities[image, : len(self.seeds.keys)]
+        chances = np.pad(believed, (0, len(self.seeds.keys) - len(believed)))
+        order = np.argsort(-chances, kind="stable")
         return [
             int(c)
             for c in order

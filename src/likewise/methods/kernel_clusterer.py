@@ -10,11 +10,11 @@ from likewise.methods.choosing import checked_kinds
 from likewise.methods.doubting import Doubts
 from likewise.methods.experience import Experience, tempered
 from likewise.methods.facets import FacetSpace, side_by_side
-from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
 from likewise.methods.source import Source, VectorSource
+from likewise.methods.targeted_learner import TargetedLearner
 from likewise.methods.unguided import guess_n_clusters
 from likewise.methods.vocabulary import Vocabulary
 from likewise.progress import Progress
@@ -48,13 +48,16 @@ class KernelClusterer(PersonalClusterer):
             raw = self._raw(self._source)
             self._space = self._empty_space().fit(raw)
             self._facets = self._space(raw)
-            self._learner = KernelLearner(self._facets, self._space.n_views)
+            self._learner = self._empty_learner(self._facets, self._space.n_views)
             self._find_centres()
         else:
-            self._space, self._learner = self._empty_space(), KernelLearner({})
+            self._space, self._learner = self._empty_space(), self._empty_learner({}, 1)
 
     def _empty_space(self) -> FacetSpace:
         return FacetSpace([*self._source.slices, *self._words.names], self._settings.width)
+
+    def _empty_learner(self, facets: Mapping[str, Floats], n_views: int) -> TargetedLearner:
+        return TargetedLearner(facets, n_views, targeted=self._settings.targeted)
 
     def _raw(self, source: VectorSource) -> dict[str, Any]:
         """Return all facets as they come: those of the vectors, and what is read in places."""
@@ -77,14 +80,13 @@ class KernelClusterer(PersonalClusterer):
         if self._is_taught(seeds):
             n_classes = max(len(seeds.keys), self._n_clusters, 2)
             lesson = first_lesson(seeds, self._facets, n_classes)
-            slipped = self._learner.fit(
-                lesson.images, lesson.classes, n_classes, trust=lesson.trust
-            )
+            slipped = self._learner.weigh(lesson)
             left = self._doubts.learn(lesson.images.tolist(), slipped.tolist())
-            lesson = lesson.doubting(np.array(left))
             share = self._settings.self_training
-            more = second_lesson(lesson, seeds, self._learner.believe, share, self._seed)
-            self._learner.refit(more.images, more.classes, trust=more.trust)
+            self._learner.learn(
+                lesson.doubting(np.array(left)),
+                lambda lesson, believe: second_lesson(lesson, seeds, believe, share, self._seed),
+            )
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
 
@@ -107,17 +109,16 @@ class KernelClusterer(PersonalClusterer):
     # -- reading it out -------------------------------------------------------
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        if source is self._source:
-            facets = self._facets
-        else:
+        facets = None
+        if source is not self._source:
             assert isinstance(source, VectorSource)  # this method reads vectors only
             facets = self._space(self._raw(source))
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in
-            rows = side_by_side(self._space.alone(facets))
+            rows = side_by_side(self._space.alone(self._facets if facets is None else facets))
             beliefs = nearness(rows, self._centres)
         else:
-            rows, beliefs = self._learner.rows(facets), self._learner.predict(facets)
+            rows, beliefs = self._learner.read_out(facets)
         if source is self._source:
             self._beliefs = beliefs  # in the order of the classes, as questions need them
         return rows, beliefs
@@ -159,7 +160,7 @@ class KernelClusterer(PersonalClusterer):
         self._words.arrays = _below("words.", arrays)
         self._space = self._empty_space()
         self._space.arrays = _below("space.", arrays)
-        self._learner.take_arrays(arrays, self._space.names)
+        self._learner.take_arrays(arrays)
 
 
 def _below(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

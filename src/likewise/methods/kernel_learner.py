@@ -1,6 +1,6 @@
 """From a few labelled images to probabilities for all: a kernel machine that weighs facets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.facets import leading
 from likewise.methods.kernel_tuning import LeftOut, Tuning
 
 Floats = npt.NDArray[np.float32]
 _TUNED_ON = 300  # labelled images on which weights are tuned; all of them count afterwards
 _AT_ONCE = 2_048  # images predicted together: their kernel with all that is known is in memory
-_WIDTH, _FIT_ROWS = 64, 2_000  # columns of rows to look at; images from which these are found
 
 
 class KernelLearner:
@@ -79,7 +77,6 @@ class KernelLearner:
         slipped[tuned] = doubt
         self.images = images
         self._solve(y, n_classes, faith)
-        self._find_axes()
         return slipped
 
     def refit(
@@ -99,10 +96,10 @@ class KernelLearner:
         rows = self.facets
         if facets is not None:
             rows = {name: torch.from_numpy(array) for name, array in facets.items()}
-        known, sharpness = self._weighted(self.known), self.tuning.sharpness
+        known, sharpness = self.weighted(self.known), self.tuning.sharpness
         probabilities = np.empty((_n_rows(rows), len(self.mean)), dtype=np.float32)
         for at, part in _in_parts(rows):
-            mu = self._mu(self._weighted(part), known)
+            mu = self._mu(self.weighted(part), known)
             probabilities[at] = torch.softmax(sharpness * mu, dim=1).numpy()
         return probabilities
 
@@ -110,17 +107,24 @@ class KernelLearner:
         """Return probabilities ``(m, k)`` of some of the images."""
         return self.predict({name: rows[images].numpy() for name, rows in self.facets.items()})
 
-    def rows(self, facets: Mapping[str, Floats]) -> Floats:
-        """Return unit rows ``(n, d)`` as near to each other as the kernel sees images.
-
-        At most 64 columns, so that many images fit: the leading directions of the
-        weighted facets side by side.
-        """
-        given = {name: torch.from_numpy(array) for name, array in facets.items()}
-        found = np.empty((_n_rows(given), self.axes.shape[1]), dtype=np.float32)
-        for at, part in _in_parts(given):
-            found[at] = F.normalize(self._weighted(part) @ self.axes, dim=1, eps=1e-9).numpy()
+    def mapped(
+        self, facets: Mapping[str, Tensor], to: Callable[[Tensor], Tensor], n_columns: int
+    ) -> Floats:
+        """Return weighted facets ``(n, n_columns)`` as `to` maps them, made in parts."""
+        found = np.empty((_n_rows(facets), n_columns), dtype=np.float32)
+        for at, part in _in_parts(facets):
+            found[at] = to(self.weighted(part)).numpy()
         return found
+
+    def weighted(self, facets: Mapping[str, Tensor]) -> Tensor:
+        """Return rows whose squared distances are the exponents of the kernel."""
+        factors = zip(facets.values(), self._factors, strict=True)
+        return torch.cat([rows * float(factor) for rows, factor in factors], 1)
+
+    @property
+    def n_images(self) -> int:
+        """How many images there are."""
+        return _n_rows(self.facets)
 
     # -- inside ---------------------------------------------------------------
 
@@ -129,24 +133,10 @@ class KernelLearner:
         Y = F.one_hot(y, n_classes).double()
         self.mean = Y.mean(0).float()
         self.known = {name: rows[self.images] for name, rows in self.facets.items()}
-        rows = self._weighted(self.known).double()
+        rows = self.weighted(self.known).double()
         K = torch.exp(-_squared(rows, rows)) + torch.diag(self.tuning.noise / faith)
         # Row by row, as it is read back from a file: another layout gives other last digits.
         self.alpha = torch.linalg.solve(K, Y - Y.mean(0)).float().contiguous()
-
-    def _find_axes(self) -> None:
-        """Learn from evenly spaced images how weighted facets fit into few columns."""
-        step = max(1, -(-len(next(iter(self.facets.values()))) // _FIT_ROWS))
-        rows = self._weighted({name: rows[::step] for name, rows in self.facets.items()})
-        if rows.shape[1] > _WIDTH + 16:
-            self.axes = torch.from_numpy(leading(rows.numpy(), _WIDTH))
-        else:
-            self.axes = torch.eye(rows.shape[1])
-
-    def _weighted(self, facets: Mapping[str, Tensor]) -> Tensor:
-        """Return rows whose squared distances are the exponents of the kernel."""
-        factors = zip(facets.values(), self._factors, strict=True)
-        return torch.cat([rows * float(factor) for rows, factor in factors], 1)
 
     @property
     def _factors(self) -> npt.NDArray[np.float64]:
@@ -160,33 +150,44 @@ class KernelLearner:
         mu: Tensor = self.mean + torch.exp(-_squared(rows, known)) @ self.alpha
         return mu
 
+    # -- on disk ----------------------------------------------------------------
+
     def arrays(self) -> dict[str, Any]:
         """Return what prediction needs, as named arrays."""
         if self.tuning is None:
             return {}
-        t = self.tuning
         return {
-            "kernel.weights": t.weights,
-            "kernel.numbers": np.array([t.gamma, t.noise, t.sharpness, t.slips]),
-            "kernel.scale": self.scale.numpy(),
+            **self.weights_as_arrays("kernel."),
             "kernel.mean": self.mean.numpy(),
             "kernel.alpha": self.alpha.numpy(),
-            "kernel.axes": self.axes.numpy(),
             "kernel.images": self.images,
             **{f"kernel.known.{name}": rows.numpy() for name, rows in self.known.items()},
         }
 
     def take_arrays(self, arrays: Mapping[str, Any], facets: Sequence[str]) -> None:
         """Take back what `arrays` returned, for facets in that order."""
-        if "kernel.weights" not in arrays:
-            return
-        self.tuning = Tuning(arrays["kernel.weights"], *arrays["kernel.numbers"].tolist())
-        self.scale, self.mean, self.alpha, self.axes = (
-            torch.from_numpy(arrays[f"kernel.{name}"])
-            for name in ("scale", "mean", "alpha", "axes")
+        self.take_weights("kernel.", arrays)
+        self.mean, self.alpha = (
+            torch.from_numpy(arrays[f"kernel.{name}"]) for name in ("mean", "alpha")
         )
         self.images = arrays["kernel.images"]
         self.known = {name: torch.from_numpy(arrays[f"kernel.known.{name}"]) for name in facets}
+
+    def weights_as_arrays(self, prefix: str) -> dict[str, Any]:
+        """Return how facets are weighed, as named arrays."""
+        assert self.tuning is not None
+        t = self.tuning
+        return {
+            f"{prefix}weights": t.weights,
+            f"{prefix}numbers": np.array([t.gamma, t.noise, t.sharpness, t.slips]),
+            f"{prefix}scale": self.scale.numpy(),
+        }
+
+    def take_weights(self, prefix: str, arrays: Mapping[str, Any]) -> None:
+        """Take back what `weights_as_arrays` returned."""
+        numbers = arrays[f"{prefix}numbers"].tolist()
+        self.tuning = Tuning(arrays[f"{prefix}weights"], *numbers)
+        self.scale = torch.from_numpy(arrays[f"{prefix}scale"])
 
 
 def _n_rows(facets: Mapping[str, Tensor]) -> int:

@@ -46,6 +46,8 @@ class Likewise(KernelClusterer):
     self_training : float
         Share of the most confident images of each group that teach as well,
         with little trust; 0 switches it off.
+    targeted : bool
+        Whether what varies within groups counts less (`take_aim`); False is for comparison.
     width : int
         Directions kept of each facet.
     n_words : int
@@ -61,8 +63,9 @@ class Likewise(KernelClusterer):
     Notes
     -----
     1. *Coverage*: one question for the middle of each super-instance.
-    2. *Learning*: `KernelLearner` on all facets; which facets matter follows from how well
-       answers foretell each other. Then self-training on confident images.
+    2. *Learning*: `TargetedLearner` on all facets; which facets matter follows from how well
+       answers foretell each other. What then still varies within groups counts less, and it learns
+       once more. Each time with self-training on confident images.
     3. *Asking*: the middles of regions of which the model is unsure, each compared with one
        representative of every likely group: one choice says more than a pair.
     4. *Doubting*: answers that all others contradict count less, and some questions are spent
@@ -91,6 +94,7 @@ class Likewise(KernelClusterer):
         n_cover: int | None = None,
         questions_per_training: int = 5,
         self_training: float = 0.3,
+        targeted: bool = True,
         width: int = 128,
         n_words: int = 128,
         parity: bool = True,
@@ -105,6 +109,7 @@ class Likewise(KernelClusterer):
         self.n_cover = n_cover
         self.questions_per_training = questions_per_training
         self.self_training = self_training
+        self.targeted = targeted
         self.width = width
         self.n_words = n_words
         self.parity = parity
