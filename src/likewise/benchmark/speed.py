@@ -1,6 +1,8 @@
 """All speed figures by one command: ``make bench``, or ``python -m likewise.benchmark.speed``."""
 
+import argparse
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 #: Imported when they are wanted: the memory of a graph is not to be measured with torch in it.
@@ -14,9 +16,15 @@ PARTS = {
 }
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the rows of the parts named on the command line, or of all."""
-    for name in sys.argv[1:] or PARTS:
+    parser = argparse.ArgumentParser(prog="python -m likewise.benchmark.speed", description=__doc__)
+    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; all without one")
+    names: list[str] = parser.parse_args(words).part
+    for name in names:
+        if name not in PARTS:
+            parser.error(f"there is no part {name!r}; choose of {', '.join(PARTS)}")
+    for name in names or PARTS:
         sys.stdout.write(f"\n== {name}\n")
         sys.stdout.flush()
         module, function = PARTS[name].split(":")
