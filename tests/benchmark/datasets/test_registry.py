@@ -18,7 +18,7 @@ def test_every_set_says_what_it_is() -> None:
     assert set(DATASETS) == {
         *("scenes", "digits", "cross", "cifar10", "cifar100", "stl10", "tiny-imagenet"),
         *("imagenet10", "imagenet10-dac", "imagenet-dogs", "fashion-mnist"),
-        *("fashion", "fruits", "cards"),
+        *("fashion", "fruits", "cards", "tints", "icons", "people", "glyphs", "stamps"),
     }
 
 

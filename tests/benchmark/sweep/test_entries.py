@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from likewise.benchmark.catalogue import facts
+from likewise.benchmark.datasets import DATASETS
 from likewise.benchmark.sweep.entries import read_sweep
 from likewise.benchmark.sweep.identity import key_of, spec_of
 from likewise.errors import SweepFileError
@@ -144,10 +145,7 @@ def test_the_files_that_come_with_it_can_be_read(file: Path) -> None:
     found = read_sweep(file)
     assert found.runs
     assert found.about
-    assert not [run for run in found.runs if run.dataset not in ALL_SETS]
-
-
-ALL_SETS = ("fashion", "fruits", "cards", "cifar10", "stl10", "scenes", "digits")
+    assert not [run for run in found.runs if run.dataset not in DATASETS]
 
 
 def test_the_catalogue_is_what_the_classes_say() -> None:

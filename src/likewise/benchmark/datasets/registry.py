@@ -20,6 +20,7 @@ from likewise.benchmark.datasets.imagenet import (
 from likewise.benchmark.datasets.stl10 import load_stl10
 from likewise.benchmark.datasets.table import load_table
 from likewise.benchmark.datasets.tiny_imagenet import load_tiny_imagenet
+from likewise.benchmark.elsewhere import SETS
 from likewise.benchmark.orientations import known_orientations
 from likewise.benchmark.scenes import FACTORS
 from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
@@ -76,7 +77,11 @@ def orientations_of(name: str) -> list[str]:
     return list(DATASETS[name].orientations) or known_orientations(name)
 
 
-def _load_folder(name: str, data: Path | None) -> Dataset:
+_OURS = "one of this project's own for evaluation, which cannot be downloaded; give"
+_BUILT = "which `python -m likewise.benchmark.elsewhere DIR` builds; run that, and give"
+
+
+def _load_folder(name: str, data: Path | None, *, whence: str = _OURS) -> Dataset:
     """Load ``images/`` with ``labels.csv`` from ``NAME/`` below `data`, or from `data` itself."""
     places = [] if data is None else [data / name, data]
     for place in places:
@@ -84,8 +89,7 @@ def _load_folder(name: str, data: Path | None) -> Dataset:
             return load_table(place / "images", place / "labels.csv", name=name)
     where = "No folder was given" if data is None else f"{str(data)!r} is not the folder"
     raise DatasetError(
-        f"{where} for the data set {name!r}, one of this project's own for evaluation, which "
-        "cannot be downloaded; give the folder that holds "
+        f"{where} for the data set {name!r}, {whence} the folder that holds "
         f"{name}/images/ and {name}/labels.csv (--data), or any pictures with a table of your own "
         "(--images DIR --labels FILE.csv)."
     )
@@ -139,4 +143,12 @@ DATASETS: dict[str, Source] = {
     "fashion": Source(partial(_load_folder, "fashion"), "product photos: images/ and labels.csv"),
     "fruits": Source(partial(_load_folder, "fruits"), "fruit photos: images/ and labels.csv"),
     "cards": Source(partial(_load_folder, "cards"), "playing cards: images/ and labels.csv"),
+    **{
+        name: Source(
+            partial(_load_folder, name, whence=_BUILT),
+            f"{(draw.__doc__ or '').partition(':')[0].lower()}: images/ and labels.csv",
+            columns,
+        )
+        for name, (draw, columns) in SETS.items()
+    },
 }
