@@ -1,8 +1,10 @@
 """The space turned to the criterion: its map by slow loops, and what it does to groups."""
 
 import numpy as np
+import pytest
 import torch
 
+from likewise.errors import ModelFileError
 from likewise.methods.aim import take_aim
 from likewise.methods.self_training import Lesson
 from likewise.methods.targeted_learner import TargetedLearner
@@ -107,3 +109,9 @@ def test_guesses_are_grown_from_what_is_believed_at_that_time() -> None:
     first, second = heard
     assert not np.allclose(first, second)
     np.testing.assert_allclose(second, learner.read_out()[1][50:90], atol=1e-6)
+
+
+def test_a_model_of_an_earlier_release_is_refused_in_words() -> None:
+    """It would be read as one that has heard no answer."""
+    with pytest.raises(ModelFileError, match="saved by an earlier release.*train it again"):
+        TargetedLearner({}).take_arrays({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})

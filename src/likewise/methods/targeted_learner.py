@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from likewise.errors import ModelFileError
 from likewise.methods.aim import Aim, take_aim
 from likewise.methods.kernel_learner import KernelLearner
 from likewise.methods.kernel_tuning import Tuning
@@ -119,6 +120,11 @@ class TargetedLearner:
     def take_arrays(self, arrays: Mapping[str, Any]) -> None:
         """Take back what `arrays` returned."""
         if "aim.axes" not in arrays:
+            if "kernel.weights" in arrays:
+                raise ModelFileError(
+                    "This model was saved by an earlier release, which learned in another way; "
+                    "train it again, from its pictures and answers."
+                )
             return
         self._weigher.take_weights("facets.", arrays)
         self._aim = Aim(*(torch.from_numpy(arrays[f"aim.{name}"]) for name in ("centre", "axes")))
