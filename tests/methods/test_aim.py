@@ -113,5 +113,5 @@ def test_guesses_are_grown_from_what_is_believed_at_that_time() -> None:
 
 def test_a_model_of_an_earlier_release_is_refused_in_words() -> None:
     """It would be read as one that has heard no answer."""
-    with pytest.raises(ModelFileError, match="saved by an earlier release.*train it again"):
+    with pytest.raises(ModelFileError, match=r"saved by an earlier release.*train it again"):
         TargetedLearner({}).take_arrays({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})
