@@ -1,3 +1,8 @@
+import os
+import pty
+import subprocess
+import sys
+
 import pytest
 
 from likewise.cli.bars import Bars
@@ -24,3 +29,30 @@ def test_a_step_that_begins_again_begins_its_bar_again(capfd: pytest.CaptureFixt
     err = capfd.readouterr().err
     assert "1/5" in err
     assert err.count("training") == 1
+
+
+NOTES = """
+from likewise.cli.bars import Bars
+from likewise.cli.notes import note_list
+with Bars() as bars:
+    bars.step("reading pictures")(0, 243)
+    note_list("2 left out:", ["'a.jpg' is broken", "[b] is broken"])
+"""
+
+
+def test_what_is_said_meanwhile_in_a_terminal_has_lines_of_its_own() -> None:
+    screen, terminal = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    subprocess.run([sys.executable, "-c", NOTES], stderr=terminal, env=env, check=True)
+    os.close(terminal)
+    shown = b""
+    try:
+        while piece := os.read(screen, 65536):
+            shown += piece
+    except OSError:  # how Linux says that nobody will write any more
+        pass
+    os.close(screen)
+    begins = shown.replace(b"\x1b[2K", b"\n").split(b"\n")  # an erased line is a new one
+    assert b"reading pictures" in shown
+    for said in (b"2 left out:", b"  'a.jpg' is broken", b"  [b] is broken"):
+        assert said in [line.strip(b"\r") for line in begins]

@@ -13,7 +13,7 @@ from likewise.desk.pupil import Pupil, Vectors
 from likewise.images.folder import read_folder
 from likewise.metrics.matching import accuracy
 from likewise.session import Session
-from tests.cli.conftest import COLOURS, Run, colour_of, done, json_of, paint
+from tests.cli.conftest import COLOURS, Run, colour_of, done, error_of, json_of, paint
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, 
 
 def answered(session: Path, by: str = "colour") -> None:
     """Have a person name the groups of a session and choose among them twice, as on the page."""
-    keys, colours = ("g1", "g2", "g3"), ("blue", "green", "red")
+    keys, colours = ("g1", "g2", "g3"), ("green", "red", "blue")
     with Session.open(session) as opened:
-        opened.make_groups(by, ["Sky", "Grass", "Brick"])
+        opened.make_groups(by, ["Grass", "Brick", "Sky"])
         names = list(enumerate(opened.images.names))
         of = {colour: [i for i, n in names if colour_of(n) == colour] for colour in colours}
         faces = tuple(of[colour][0] for colour in colours)
@@ -76,6 +76,18 @@ def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
     found = {image["path"]: image["name"] for image in images}
     assert found == {"blue.png": "Sky", "green.png": "Grass", "red.png": "Brick"}
     assert all(image["confidence"] > 0.5 for image in images)
+
+
+def test_predicting_changes_nothing_in_the_session_also_while_its_page_is_open(
+    run: Run, photos: Path, new: Path
+) -> None:
+    with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
+        opened.add_orientation("colour", 3)
+    answered(Path("page.likewise"))
+    with Session.open(Path("page.likewise")):  # as the page has it
+        images = json_of(run("predict", "page.likewise", new, "--json"))["images"]
+    assert {image["path"]: image["name"] for image in images}["red.png"] == "Brick"
+    assert list(Path("page.likewise/models").rglob("*")) == []
 
 
 def test_a_model_older_than_the_last_training_is_not_used(
@@ -157,6 +169,16 @@ def test_without_a_place_to_go_an_export_is_named_after_the_criterion(
         assert Path(name).exists()
     again = run("export", session, "--by", "colour", "--to", "csv")
     assert "colour.csv already exists" in again.stderr
+
+
+def test_standing_among_the_pictures_it_is_said_where_to_put_folders(
+    run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(photos)
+    message = error_of(run, "export", session, "--by", "colour", "--to", "folders")
+    assert f"{photos}/colour is inside {photos}, the folder of the pictures" in message
+    assert f"choose a place outside it (-o), such as '{photos} sorted'" in message
+    assert not (photos / "colour").exists()
 
 
 def test_unsure_pictures_can_have_a_folder_of_their_own(run: Run, session: Path) -> None:
@@ -247,6 +269,22 @@ def test_answers_go_out_of_one_session_and_into_another(
     assert "line 3: is not JSON" in result.stderr
     row = json_of(run(*take_in, "--json"))
     assert (row["n_imported"], row["n_doubled"], len(row["problems"])) == (0, 2, 1)
+
+
+def test_a_file_of_which_no_line_can_be_taken_in_is_an_error(run: Run, session: Path) -> None:
+    Path("bad.jsonl").write_text("{broken\n{}\n")
+    message = error_of(run, "answers", session, "--import", "bad.jsonl", "--json")
+    assert "No line of bad.jsonl could be taken in, so nothing was; correct the lines" in message
+    Path("none.jsonl").write_text("")
+    done(run("answers", session, "--import", "none.jsonl"))
+
+
+def test_a_criterion_given_with_a_model_is_said_to_be_unused(
+    run: Run, session: Path, new: Path
+) -> None:
+    result = done(run("predict", "model", new, "--by", "mood"))
+    assert "Note: --by 'mood' is not used, for model is a model" in result.stderr
+    assert "Note:" not in done(run("predict", "model", new)).stderr
 
 
 def test_vectors_are_written_with_the_names_of_their_rows(run: Run, photos: Path) -> None:

@@ -137,6 +137,35 @@ def test_a_group_is_not_offered_twice_nor_one_that_was_taken_back(sorted_desk: D
     assert [q.images for q in sorting.questions(1)] == [(10, 2, 3)]
 
 
+def test_a_group_that_was_taken_back_is_gone_from_questions_in_hand_and_others_stay(
+    sorted_desk: Desk,
+) -> None:
+    sorting = sorted_desk.sorting("colour")
+    sorting.line.fill([Question.choice(i, (3, 2), ("a", "b")) for i in (0, 4, 5, 6)])
+    first, *_ = sorting.questions(4)
+    sorted_desk.answer("colour", first, "new")
+    second, *_ = sorting.questions(3)
+    sorted_desk.answer("colour", second, "new")
+    assert sorting.questions(1)[0].images == (5, 2, 3, 0, 4)
+    sorted_desk.undo("colour")
+    assert sorting.questions(1)[0].images == (5, 2, 3, 0)  # the first group stands
+    sorting.ask_again(second)
+    assert [q.images for q in sorting.questions(2)] == [(4, 2, 3, 0), (5, 2, 3, 0)]
+    sorted_desk.undo("colour")
+    sorting.ask_again(first)
+    assert [q.images for q in sorting.questions(3)] == [(0, 2, 3), (4, 2, 3), (5, 2, 3)]
+
+
+def test_who_began_no_group_after_all_is_not_offered_as_one(sorted_desk: Desk) -> None:
+    sorting = sorted_desk.sorting("colour")
+    sorted_desk.answer("colour", Question.choice(0, (3, 2), ("a", "b")), "new")
+    sorted_desk.undo("colour")
+    for blue in (3, 5):
+        sorted_desk.answer("colour", Question.pair(0, blue), "different")
+    sorting.line.fill([Question.choice(4, (3, 5), ("a", "b"))])
+    assert sorting.questions(1)[0].images == (4, 3, 5)
+
+
 def test_the_gallery_is_sorted_by_confidence_and_gathers_the_unsure(sorted_desk: Desk) -> None:
     gallery = sorted_desk.sorting("colour").gallery()
     assert gallery.members["g1"].tolist() == [10, 8, 6, 4, 2, 0]

@@ -92,6 +92,22 @@ def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restar
     study(pupil_of(session, said), session, said)
 
 
+def test_it_can_learn_without_leaving_a_trace(session: Session) -> None:
+    said: list[Message] = []
+    session.make_groups("colour", ["dusk", "dawn"])
+    for image, key in [(40, "g2"), (41, "g1")]:
+        session.tell(Answer(Question.label(image), key, orientation="colour"))
+    pupil = pupil_of(session, said)
+    assert pupil.learn() == ("g1", "g2")
+    assert said == []
+    assert not session.model_folder("colour").exists()
+    assert pupil.model.labels_[39] == 1  # the number of its group, whatever the model called it
+    kept = pupil_of(session, said)
+    study(kept, session, said)
+    np.testing.assert_array_equal(pupil.model.labels_, kept.model.labels_)
+    assert session.model_folder("colour").exists()
+
+
 def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(
     session: Session,
 ) -> None:

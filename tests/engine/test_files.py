@@ -53,6 +53,8 @@ def test_somebody_elses_folder_is_not_overwritten(tmp_path: Path) -> None:
 def test_damage_a_newer_format_and_no_model_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="is not a saved likewise model"):
         read_folder(tmp_path)
+    with pytest.raises(ModelFileError, match=r"There is nothing at .*nowhere; check its name"):
+        read_folder(tmp_path / "nowhere")
     write_folder(tmp_path / "m", {"a": torch.tensor([1])}, {})
     facts = tmp_path / "m" / FACTS
     facts.write_text(json.dumps({"format": 99}))

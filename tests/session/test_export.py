@@ -148,6 +148,26 @@ def test_a_folder_in_use_is_not_touched(sorted_session: Session, tmp_path: Path)
     assert below(tmp_path / "out") == ["mine.txt"]
 
 
+@pytest.mark.parametrize("place", ["inside", "a/inside", "link/inside", ""])
+def test_a_place_among_the_pictures_is_refused(
+    sorted_session: Session, photos: Path, place: str
+) -> None:
+    """What is put there would be found as new pictures by whoever looks next."""
+    (photos.parent / "link").symlink_to(photos)
+    target = photos.parent / place if place.startswith("link") else photos / place
+    message = rf"is inside {photos}, .* taken for new pictures; .* such as '{photos} sorted'"
+    with pytest.raises(SessionError, match=message):
+        export_folders(sorted_session, target)
+    assert below(photos) == sorted(NAMES)
+
+
+def test_a_place_beside_the_pictures_may_begin_as_theirs(
+    sorted_session: Session, photos: Path
+) -> None:
+    target = photos.with_name(f"{photos.name} sorted")
+    assert export_folders(sorted_session, target).n_written == 5
+
+
 def test_an_empty_folder_is_filled(sorted_session: Session, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     assert export_folders(sorted_session, tmp_path / "out").n_written == 5

@@ -54,6 +54,14 @@ def test_nothing_is_loaded_and_nothing_runs() -> None:
     assert all(a["src"].startswith("data:") for tag, a in seen.tags if "src" in a)
 
 
+def test_a_very_wide_picture_stays_on_the_page() -> None:
+    (style,) = [text for text in Read(_page()).texts if ".tiles img {" in text]
+    rule = style.split(".tiles img {")[1].split("}")[0]
+    assert "height: 56px" in rule
+    assert "max-width: min(100%, 18rem)" in rule
+    assert "object-fit: cover" in rule  # narrower than it is, it must not be squeezed
+
+
 def test_counts_are_of_all_pictures_not_of_those_shown() -> None:
     texts = Read(_page(n_images=1200)).texts
     assert "1,200 pictures" in texts

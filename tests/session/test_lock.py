@@ -45,8 +45,9 @@ def test_a_second_process_is_refused_with_the_pid_of_the_first(path: Path) -> No
     with start(HOLD, path) as writer:
         try:
             message = rf"{re.escape(str(path))} is being .* another process \(pid {writer.pid}\)"
-            with pytest.raises(SessionBusyError, match=message):
+            with pytest.raises(SessionBusyError, match=message) as refused:
                 Session.open(path)
+            assert str(refused.value).endswith("(a page or a command ends with Ctrl+C).")
         finally:
             writer.kill()
 

@@ -64,7 +64,7 @@ class TestTelling:
     def test_without_a_name_the_only_orientation_is_meant(self, session: Session) -> None:
         session.tell(pair(0, 1))
         session.add_orientation("mood")
-        with pytest.raises(UnknownNameError, match="choose one of: mood, season"):
+        with pytest.raises(InvalidParameterError, match="give --by, one of: mood, season"):
             session.tell(pair(0, 2))
 
     def test_a_misspelt_orientation_is_named_with_a_hint(self, session: Session) -> None:

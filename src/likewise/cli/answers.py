@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli.notes import note_list
+from likewise.cli.opening import open_to_write
 from likewise.cli.options import AsJson, By, SessionPath, Strict
 from likewise.cli.output import print_json, say, some_words, write_table
-from likewise.errors import UnknownNameError
+from likewise.errors import AnswersFileError, UnknownNameError
 
 if TYPE_CHECKING:
     from likewise.session.session import Session
@@ -72,12 +73,16 @@ def _cell(value: Any) -> Any:
 
 
 def _take_in(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> None:
-    from likewise.session.session import Session
     from likewise.session.transfer import import_answers
 
-    with Session.open(path) as session:
+    with open_to_write(path) as session:
         imported = import_answers(session, file, into=by, strict=strict)
     report_import(imported)
+    if imported.problems and not imported.n_imported + imported.n_doubled:
+        raise AnswersFileError(
+            f"No line of {file} could be taken in, so nothing was; correct the lines above, or "
+            "check that the file is about the pictures of this session."
+        )
     if as_json:
         print_json(import_row(imported))
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.notes import note
+from likewise.cli.opening import open_to_write
 from likewise.cli.options import By, EncoderName, SessionPath
 from likewise.cli.output import say, some_words
 from likewise.errors import AnswersEndedError, SessionError
@@ -56,10 +57,9 @@ def ask(
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
-    from likewise.session.session import Session
 
     check_encoder(encoder or "bundled")
-    opened = Session.open(session)
+    opened = open_to_write(session)
     with Desk(opened, encoder=encoder or "bundled") as desk:
         if not opened.orientations:
             raise SessionError(
@@ -131,6 +131,8 @@ def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
         say("There is nothing to take back.")
         return 0
     say(f"Taken back: {says(entry, sorting.groups)}.")
+    if entry.is_answer:
+        sorting.ask_again(desk.session.as_answer(entry).question, who)
     return 1
 
 

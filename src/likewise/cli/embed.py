@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.opening import check_pictures
 from likewise.cli.options import AsJson, EncoderName, Folder
 from likewise.cli.output import check_free, print_json, replace_file, say, some_words
 
@@ -36,6 +37,7 @@ def embed(
     from likewise.encoders.registry import DEFAULT, check_encoder
 
     notes = out.with_suffix(".json")
+    check_pictures(folder, "embed", takes_session=False)
     check_free(out)
     check_free(notes)
     check_encoder(encoder or DEFAULT)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.opening import check_pictures
 from likewise.cli.options import (
     AsJson,
     By,
@@ -72,6 +73,7 @@ def fit(
     from likewise.methods.registry import make_method
 
     begin = time.perf_counter()
+    check_pictures(folder, "fit")
     if out is not None:
         check_place(out)
     if from_scratch and encoder is not None:

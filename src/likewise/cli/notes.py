@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-import typer
-
 from likewise.errors import LikewiseWarning
 
 _MOST_LINES = 20
 
 
 def note(text: str) -> None:
-    """Say something on stderr."""
-    typer.echo(text, err=True)
+    """Say something on stderr, above the bars if there are any.
+
+    It must go to `sys.stderr` itself, which bars watch: `typer.echo` would write past them, into
+    the line of one that is not finished.
+    """
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def note_list(title: str, lines: Sequence[object]) -> None:

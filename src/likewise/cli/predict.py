@@ -1,11 +1,14 @@
 """`likewise predict`: where new pictures belong, by a model or by a session's model."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from likewise.cli.notes import note
+from likewise.cli.opening import check_pictures
 from likewise.cli.options import AsJson, By, EncoderName, Folder
 from likewise.cli.output import check_free, print_json, say, some_words, write_table
 from likewise.errors import ModelFileError
@@ -52,9 +55,11 @@ def predict(
     from likewise.cli.pictures import as_rows, read
 
     check_free(out)
+    check_pictures(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
+    _check(model, by)
     with Bars() as bars:
+        collection = read(folder, bars)  # a folder that is none must not wait for the learning
         trained = _load(model, by, encoder or "bundled", bars)
-        collection = read(folder, bars)
         rows, skipped = _predict(trained, collection, bars)
     if out is not None:
         from likewise.session.atomic import write_new
@@ -71,6 +76,42 @@ def predict(
         write_table(sys.stdout, _COLUMNS, _cells(rows))
 
 
+def _check(path: Path, by: str) -> None:
+    """Refuse before any work what cannot predict, and say what is not used."""
+    from likewise.engine.files import check_model
+    from likewise.session.session import Session
+    from likewise.session.store import DATABASE
+
+    if (path / DATABASE).exists():
+        with Session.open(path, write=False) as session:
+            if not _has_model(session, by):
+                _check_answers(session, by)
+        return
+    check_model(path)
+    if by:
+        note(
+            f"Note: --by {by!r} is not used, for {path} is a model, which sorts in the one way it "
+            "was trained for; a session knows several."
+        )
+
+
+def _has_model(session: "Session", by: str) -> bool:
+    """Return whether the last training left a model, and it is there."""
+    from likewise.session.results import load_results
+
+    place, last = model_place(session.model_folder(by)), load_results(session, by)
+    return last is not None and last.has_model and place.exists()
+
+
+def _check_answers(session: "Session", by: str) -> None:
+    name = session.orientation(by).name
+    if not session.graph(name).answers:
+        raise ModelFileError(
+            f"{session.path} has no answers by {name!r} to learn from; answer some "
+            "with `likewise start`, or train a model with `likewise fit`."
+        )
+
+
 def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
     from likewise.methods.registry import load_method
     from likewise.session.store import DATABASE
@@ -78,30 +119,25 @@ def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
     if not (path / DATABASE).exists():
         return _Trained(load_method(path), {})
     from likewise.session.assignments import assignments
-    from likewise.session.results import load_results
     from likewise.session.session import Session
 
     with Session.open(path, write=False) as session:
-        place, last = model_place(session.model_folder(by)), load_results(session, by)
-        if last is not None and last.has_model and place.exists():
-            model = load_method(place)
-        else:
-            model = _taught(session, by, encoder, bars)
+        if not _has_model(session, by):
+            return _taught(session, by, encoder, bars)
         names = {row.cluster: row.name for row in assignments(session, by) if row.cluster >= 0}
-    return _Trained(model, names)
+        return _Trained(load_method(model_place(session.model_folder(by))), names)
 
 
-def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> "PersonalClusterer":
-    """Return a model that learned from the answers of a session, as the page's own does."""
+def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained:
+    """Return a model that learned from the answers of a session, as the page's own does.
+
+    Nothing is kept of it: the session may be at work, or on a disk that is read-only.
+    """
     from likewise.desk.messages import Message
     from likewise.desk.pupil import Pupil, Vectors
 
+    _check_answers(session, by)
     orientation = session.orientation(by)
-    if not session.graph(orientation.name).answers:
-        raise ModelFileError(
-            f"{session.path} has no answers by {orientation.name!r} to learn from; answer some "
-            "with `likewise start`, or train a model with `likewise fit`."
-        )
     embedding = bars.step("embedding")
 
     def hear(message: Message) -> None:
@@ -109,9 +145,9 @@ def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> "Persona
             embedding(message["done"], message["total"])
 
     pupil = Pupil(session, orientation, Vectors.of(session, encoder, hear), hear)
-    pupil.study(orientation)
+    keys, groups = pupil.learn(), session.groups(orientation.name)
     pupil.model.encoder = encoder
-    return pupil.model
+    return _Trained(pupil.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
 
 
 def model_place(folder: Path) -> Path:

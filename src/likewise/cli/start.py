@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.notes import note
+from likewise.cli.opening import beside, check_pictures, open_to_write
 from likewise.cli.options import EncoderName, Folder, SessionPlace
 from likewise.cli.output import say, some_words
-from likewise.errors import InvalidParameterError, LikewiseError, SessionBusyError
+from likewise.errors import InvalidParameterError, LikewiseError
 
 if TYPE_CHECKING:
     import socket
@@ -60,7 +61,8 @@ def start(
     from likewise.encoders.registry import check_encoder
     from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
-    place = session or _beside(folder)
+    check_pictures(folder, "start")
+    place = session or beside(folder)
     _check_wishes(place, by, k)
     check_encoder(encoder or BUNDLED)
     is_ours = host in LOOPBACK
@@ -81,11 +83,6 @@ def start(
         _serve(desk, bound, door, browser=not no_browser)
 
 
-def _beside(folder: Path) -> Path:
-    whole = folder.expanduser().absolute()
-    return whole.with_name(f"{whole.name}.likewise")
-
-
 def _check_wishes(place: Path, by: str, k: int | None) -> None:
     """Refuse what cannot be meant before anything is read or made."""
     from likewise.session.store import DATABASE
@@ -103,12 +100,14 @@ def _check_wishes(place: Path, by: str, k: int | None) -> None:
 
 def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
     from likewise.cli.pictures import read_several
+    from likewise.session.begin import check_free
     from likewise.session.session import Session
     from likewise.session.store import DATABASE
 
     if not (path / DATABASE).exists():
+        check_free(path)
         return Session.create(path, read_several(folder, bars))
-    session = _open_again(folder, path)  # before the scan: one that is busy is refused at once
+    session = open_to_write(path, folder)  # before the scan: one that is busy is refused at once
     try:
         changes = session.sync(read_several(folder, bars, session.images.known_files))
     except BaseException:
@@ -118,23 +117,6 @@ def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
         if getattr(changes, what):
             note(f"Note: {some_words(len(getattr(changes, what)), 'picture')} {what}.")
     return session
-
-
-def _open_again(folder: Path, path: Path) -> "Session":
-    """Open a session; if its page is open already, say where."""
-    from likewise.server.door import is_open, last_door
-    from likewise.session.session import Session
-
-    try:
-        return Session.open(path)
-    except SessionBusyError as error:
-        door = last_door(path)
-        if door is None or not is_open(door):
-            raise
-        raise SessionBusyError(
-            f"{folder} is at work in another process already, and its page is {door.address} ; "
-            "go on there, or end it there with Ctrl+C first."
-        ) from error
 
 
 def _set_orientation(session: "Session", by: str, k: int | None) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from likewise.cli.answers import report_import
 from likewise.cli.bars import Bars
+from likewise.cli.opening import beside, open_to_write
 from likewise.cli.pictures import kept_in, read_several, vectors
 from likewise.cli.predict import model_place
 from likewise.constraints.question import Answer
@@ -17,7 +18,7 @@ from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.folder import FolderCollection
 from likewise.methods.base import PersonalClusterer
-from likewise.session.begin import EMBEDDINGS
+from likewise.session.begin import EMBEDDINGS, check_free
 from likewise.session.results import load_results
 from likewise.session.session import Session
 from likewise.session.store import DATABASE
@@ -44,13 +45,16 @@ class Workplace:
         self, folder: Path, session: Path | None, by: str, n_clusters: int, bars: Bars
     ) -> None:
         self.by = by
-        self.collection: FolderCollection = read_several(folder, bars)
+        self.collection: FolderCollection
         place = session or beside(folder)
         with ExitStack() as undo:
             if (place / DATABASE).exists():
-                self.session = undo.enter_context(Session.open(place))
+                self.session = undo.enter_context(open_to_write(place, folder))
+                self.collection = read_several(folder, bars)
                 self.session.sync(self.collection)
             else:
+                check_free(place)
+                self.collection = read_several(folder, bars)
                 self.session = undo.enter_context(Session.create(place, self.collection))
             self._set_orientation(n_clusters)
             undo.pop_all()
@@ -120,12 +124,6 @@ class Workplace:
         counts = np.bincount(labels[labels >= 0], minlength=results.probabilities.shape[1])
         ordered: npt.NDArray[np.intp] = np.sort(counts)[::-1]
         return [int(size) for size in ordered]
-
-
-def beside(folder: Path) -> Path:
-    """Return where the session of a folder is by custom: beside it."""
-    whole = folder.expanduser().absolute()
-    return whole.with_name(f"{whole.name}.likewise")
 
 
 def train(

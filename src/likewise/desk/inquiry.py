@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import DIFFERENT, MAX_GROUPS, SAME, Answer, Question
+from likewise.constraints.question import DIFFERENT, MAX_GROUPS, NEW, NONE, SAME, Answer, Question
 from likewise.constraints.relation import Relation
 from likewise.desk.beginning import random_questions
 from likewise.desk.findings import Findings
@@ -41,7 +41,7 @@ class Inquiry(Findings):
         self._asked: set[Subject] | None = None
         self._latest: dict[str, tuple[int, Answer]] | None = None  # of each person
         self._recent.clear()
-        self._founders.clear()
+        self._keep_founders()
 
     def questions(self, n: int, who: str = "") -> list[Question]:
         """Return at most `n` questions for one person; empty when nothing is left to ask."""
@@ -53,6 +53,20 @@ class Inquiry(Findings):
                 self.line.fill(random_questions(askable, max(n, _SPARE), check, self._rng))
                 found = self.line.hand_out(n, who, check)
             return found
+
+    def ask_again(self, question: Question, who: str = "") -> None:
+        """Have a question whose answer was taken back asked next, if it is still open."""
+        with self._session.lock:
+            self.line.ask_again(question, who)
+
+    def _keep_founders(self) -> None:
+        """Forget the founders of groups whose answer does not stand any more."""
+        if self._founders:
+            graph = self._session.graph(self.name)
+            said = [a for number, a in graph.answers.items() if number not in graph.set_aside]
+            founded = {a.question.images[0] for a in said if a.answer in (NONE, NEW)}
+            left = [one for one in self._founders if one in founded]
+            self._founders = deque(left, maxlen=_FOUNDERS)
 
     def _checker(self) -> Check:
         """Return what says how a question should be put now, None if it is settled."""

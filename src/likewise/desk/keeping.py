@@ -33,14 +33,26 @@ def keep_found(
     session, orientation, n_answers, keys, has_model
         As in `save_results`.
     """
-    old, weight = _places_before(session, orientation, keys)
+    number_as_before(session, orientation, model, positions, keys)
     n_columns = model.probabilities_.shape[1]
-    model.renumber(stable_columns(old[positions], model.labels_, n_columns, weight[positions]))
     found = np.zeros((len(session.images), n_columns), dtype=np.float32)
     found[positions] = model.probabilities_
     return save_results(
         session, orientation, found, keys=keys, n_answers=n_answers, has_model=has_model
     )
+
+
+def number_as_before(
+    session: Session,
+    orientation: str,
+    model: PersonalClusterer,
+    positions: Indexes,
+    keys: tuple[str, ...],
+) -> None:
+    """Give the clusters of a trained model the numbers of the groups they are; nothing is kept."""
+    old, weight = _places_before(session, orientation, keys)
+    n_columns = model.probabilities_.shape[1]
+    model.renumber(stable_columns(old[positions], model.labels_, n_columns, weight[positions]))
 
 
 def group_keys(session: Session, orientation: str, n: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from likewise.constraints.question import Question
 from likewise.desk.openness import Subject, subject
 
 _SECONDS_HELD = 120.0  # after that a question nobody answered goes to somebody else
+_N_PAST = 64  # answered questions that can be put again as they were thought of
 _LOOK_AHEAD = 8  # how far a question may jump the line to mix yes and no
 
 Check = Callable[[Question], Question | None]
@@ -27,7 +28,9 @@ class QuestionLine:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._waiting: list[Question] = []
+        # Questions as they were thought of: how they are put changes with every answer.
         self._held: dict[Subject, tuple[Question, str, float]] = {}
+        self._past: dict[Subject, Question] = {}  # those that were answered last
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -52,16 +55,29 @@ class QuestionLine:
         """
         mine = self._in_hand(who, check)[:n]
         while len(mine) < n and self._waiting:
-            question = check(self._waiting.pop(self._next(prefer if not mine else None)))
+            thought_of = self._waiting.pop(self._next(prefer if not mine else None))
+            question = check(thought_of)
             if question is None or self._is_taken(subject(question)):
                 continue
-            self._held[subject(question)] = (question, who, self._clock())
+            self._held[subject(question)] = (thought_of, who, self._clock())
             mine.append(question)
         return mine
 
     def done(self, question: Question) -> None:
         """Strike a question off: it was answered."""
-        self._held.pop(subject(question), None)
+        about = subject(question)
+        thought_of, *_ = self._held.pop(about, (question,))
+        self._past.pop(about, None)
+        self._past[about] = thought_of
+        if len(self._past) > _N_PAST:
+            del self._past[next(iter(self._past))]
+
+    def ask_again(self, question: Question, who: str) -> None:
+        """Put a question whose answer was taken back first into a person's hands."""
+        about = subject(question)
+        self._held.pop(about, None)
+        thought_of = self._past.pop(about, question)
+        self._held = {about: (thought_of, who, self._clock()), **self._held}
 
     def forget(self) -> None:
         """Take everything out of people's hands."""
@@ -82,7 +98,7 @@ class QuestionLine:
             now = check(question)
             del self._held[about]
             if now is not None and subject(now) not in self._held:
-                self._held[subject(now)] = (now, who, since)
+                self._held[subject(now)] = (question, who, since)
                 kept.append(now)
         return kept
 

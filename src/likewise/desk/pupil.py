@@ -10,7 +10,7 @@ from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Indexes
 from likewise.desk.album import files_of
 from likewise.desk.flat import flatten, save_map
-from likewise.desk.keeping import group_keys, keep_found
+from likewise.desk.keeping import group_keys, keep_found, number_as_before
 from likewise.desk.messages import Message, from_question
 from likewise.desk.past import keep, recall
 from likewise.desk.suspicion import from_suspects
@@ -104,6 +104,21 @@ class Pupil:
         self._keep()
         self._ask()
 
+    def learn(self) -> tuple[str, ...]:
+        """Take in the answers and train, without asking and without keeping anything on disk.
+
+        Returns
+        -------
+        keys : tuple of str
+            The group that each cluster of the model is.
+        """
+        if self._catch_up():
+            self.model.train()
+        keys = self._keys()
+        place = self._session, self._orientation.name
+        number_as_before(*place, self.model, self._vectors.positions, keys)
+        return keys
+
     def _merges(self) -> dict[str, str | None]:
         """Return which groups became one with which."""
         groups = self._session.groups(self._orientation.name).all()
@@ -177,7 +192,7 @@ class Pupil:
             model,
             self._vectors.positions,
             n_answers=len(self._told),
-            keys=group_keys(session, name, model.probabilities_.shape[1]),
+            keys=self._keys(),
         )
         keep(session.model_folder(name), model.experience_)
         rows = model._embeddings  # `transform` would compute them once more
@@ -193,6 +208,10 @@ class Pupil:
                 "suspects": self._suspects(),
             }
         )
+
+    def _keys(self) -> tuple[str, ...]:
+        n_clusters = self.model.probabilities_.shape[1]
+        return group_keys(self._session, self._orientation.name, n_clusters)
 
     def _suspects(self) -> list[Message]:
         """Return the answers that the model finds doubtful, by their numbers in the log."""

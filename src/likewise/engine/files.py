@@ -58,11 +58,7 @@ def _swap(fresh: Path, path: Path) -> None:
 def read_folder(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and facts of a folder written by `write_folder`."""
     path = Path(path)
-    if not (path / FACTS).is_file() or not (path / TENSORS).is_file():
-        raise ModelFileError(
-            f"{path} is not a saved likewise model ({FACTS} and {TENSORS} are not both there); "
-            "give the folder that `save` or `likewise fit -o` wrote."
-        )
+    check_model(path)
     try:
         facts: dict[str, Any] = json.loads((path / FACTS).read_text(encoding="utf-8"))
         tensors = load_file(path / TENSORS)
@@ -74,6 +70,24 @@ def read_folder(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             f"{FORMAT}). Upgrade, or load it with the release that wrote it."
         )
     return tensors, facts
+
+
+def check_model(path: Path) -> None:
+    """Refuse a place that no model was saved to, without reading one.
+
+    Raises
+    ------
+    ModelFileError
+    """
+    if not path.exists():
+        raise ModelFileError(
+            f"There is nothing at {path}; check its name, or train a model with `likewise fit -o`."
+        )
+    if not (path / FACTS).is_file() or not (path / TENSORS).is_file():
+        raise ModelFileError(
+            f"{path} is not a saved likewise model ({FACTS} and {TENSORS} are not both there); "
+            "give the folder that `save` or `likewise fit -o` wrote."
+        )
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -22,7 +22,7 @@ def begin_folder(path: Path, collection: ImageCollection, root: Path | None) -> 
     """
     if not len(collection):
         raise CollectionError("The collection is empty; give at least one picture.")
-    _check_free(path)
+    check_free(path)
     with in_words(path):
         fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
@@ -74,7 +74,13 @@ def read_root(store: Store, session: Path) -> Path | None:
     return session.absolute().parent / to_text(rows[0][0]) if rows else None
 
 
-def _check_free(path: Path) -> None:
+def check_free(path: Path) -> None:
+    """Refuse a place where no session can begin.
+
+    Raises
+    ------
+    SessionError
+    """
     if path.exists():
         raise SessionError(
             f"{path} already exists, so no new session was put there; open it, or choose another "
@@ -84,6 +90,11 @@ def _check_free(path: Path) -> None:
         raise SessionError(
             f"{path} cannot be made: {path.parent} is not a folder; make it first, or choose "
             "another place."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise SessionError(
+            f"{path} cannot be made: {path.parent} is read-only for you; have the session "
+            "elsewhere with --session PATH."
         )
 
 

@@ -91,8 +91,8 @@ def export_folders(
     ----------
     session : Session
     target : path
-        A folder that does not exist yet or is empty. It is filled under
-        another name first, so that it is there whole or not at all.
+        A folder that does not exist yet or is empty, outside that of the pictures. It is filled
+        under another name first, so that it is there whole or not at all.
     orientation : str
         May be left out if there is only one.
     how : {"copy", "symlink", "hardlink"}
@@ -108,7 +108,7 @@ def export_folders(
     ------
     SessionError
         If nothing was trained yet, the pictures are not files, `target` is in
-        use, or the disk cannot hold it.
+        use or among the pictures, or the disk cannot hold it.
     """
     target = Path(target).absolute()
     if how not in _WAYS:
@@ -118,6 +118,7 @@ def export_folders(
             "The pictures of this session are not files, so there is nothing to put into folders; "
             "export a CSV table instead."
         )
+    _check_outside(target, session.root)
     _check_free(target)
     rows = set_unsure_aside(assignments(session, orientation), unsure_below)
     with in_words(target):
@@ -178,6 +179,16 @@ _WAYS: dict[str, Callable[[Path, Path], None]] = {
     "symlink": _symlink,
     "hardlink": _hardlink,
 }
+
+
+def _check_outside(target: Path, root: Path) -> None:
+    """Refuse a place among the pictures: whoever looks there next would count all of them twice."""
+    if target.resolve().is_relative_to(root.resolve()):
+        beside = root.with_name(f"{root.name} sorted")
+        raise SessionError(
+            f"{target} is inside {root}, the folder of the pictures, where the copies would be "
+            f"taken for new pictures; choose a place outside it (-o), such as {str(beside)!r}."
+        )
 
 
 def _check_free(target: Path) -> None:

@@ -145,7 +145,8 @@ article p, section > p { color: var(--quiet); font-size: .9rem; }
 main { display: grid; gap: 2rem; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); }
 article { border-left: .4rem solid; margin: 0 0 1.25rem; padding: .1rem 0 .1rem .9rem; }
 .tiles { display: flex; flex-wrap: wrap; gap: 4px; margin: .4rem 0; }
-.tiles img { border-radius: 4px; height: 56px; position: relative; width: auto; }
+.tiles img { border-radius: 4px; height: 56px; position: relative; width: auto;
+  max-width: min(100%, 18rem); object-fit: cover; }
 section:only-child .tiles img { height: 96px; }
 .tiles img:hover { box-shadow: 0 2px 12px #000a; transform: scale(2.2); z-index: 1; }
 .tiles img.odd { outline: 3px solid #d55e00; outline-offset: -3px; }

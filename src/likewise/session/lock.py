@@ -74,6 +74,6 @@ def _busy(folder: Path) -> str:
     else:
         who = "this very process" if pid == os.getpid() else f"another process (pid {pid})"
     return (
-        f"{folder} is being written to by {who}; close it there first, or open it here for "
-        "reading only."
+        f"{folder} is being written to by {who}; close it there first (a page or a command ends "
+        "with Ctrl+C)."
     )

@@ -67,6 +67,11 @@ class Orientations:
             raise InvalidParameterError(
                 f"Orientation {name!r} is not in this session, which has none yet; add one first."
             )
+        if not name:
+            raise InvalidParameterError(
+                f"It is not said by which of {len(known)} criteria; give --by, one of: "
+                f"{', '.join(sorted(one.name for one in known))}."
+            )
         raise UnknownNameError("orientation", name, (one.name for one in known))
 
     def by_id(self, number: int) -> Orientation:

@@ -10,7 +10,7 @@ from likewise.errors import LikewiseError, SessionBusyError, SessionError
 
 _READ_ONLY = (
     "cannot be written: its disk or folder is read-only for you. Nothing was changed; make it "
-    "writable, copy it to another place, or open it for reading only."
+    "writable, or copy it to another place."
 )
 _FULL = (
     "could not be written: the disk is full. What was acknowledged before is safe; free some "

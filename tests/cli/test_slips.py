@@ -1,0 +1,143 @@
+"""Slips of people who know the commands: one path for another, a word left out, a page open."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from likewise.constraints.question import Answer, Question
+from likewise.images.folder import read_folder
+from likewise.server.door import Door, keep_door
+from likewise.server.serve import bind
+from likewise.session import Session
+from tests.cli.conftest import Run, error_of
+
+
+@pytest.fixture
+def session(photos: Path) -> Path:
+    """A session beside the photos with two criteria, and an answer by one of them."""
+    path = photos.with_name("photos.likewise")
+    with Session.create(path, read_folder(photos)) as opened:
+        opened.add_orientation("mood", 2)
+        opened.add_orientation("colour", 3)
+        opened.tell(Answer(Question.pair(0, 1), "different", orientation="colour"))
+    return path
+
+
+@pytest.fixture
+def page(session: Path) -> Iterator[Door]:
+    """The door of that session's page, which is open."""
+    with bind("127.0.0.1", 0) as bound, Session.open(session):
+        bound.listen()
+        door = Door("127.0.0.1", bound.getsockname()[1], "token")
+        keep_door(session, door)
+        yield door
+
+
+def _too_late(*args: object, **options: object) -> None:
+    raise AssertionError("the long work began")
+
+
+@pytest.mark.parametrize(
+    ("words", "behind", "command"),
+    [
+        (("start",), ("--by", "x"), "start"),
+        (("fit",), ("-k", 2), "fit"),
+        (("embed",), ("-o", "x.npy"), "embed"),
+        (("predict", "photos.likewise"), ("--by", "colour"), "predict photos.likewise"),
+    ],
+)
+def test_a_session_is_no_folder_of_pictures(
+    run: Run,
+    photos: Path,
+    session: Path,
+    words: tuple[str, ...],
+    behind: tuple[object, ...],
+    command: str,
+) -> None:
+    message = error_of(run, *words, session, *behind)
+    assert f"{session} is a session, not a folder of pictures; its pictures are" in message
+    assert message.endswith(f"in {photos}, so use `likewise {command} {photos}`.\n")
+    assert not Path("photos.likewise.likewise").exists()
+
+
+def test_a_session_elsewhere_is_named_in_the_command(run: Run, photos: Path, session: Path) -> None:
+    session.rename("mine.likewise")
+    message = error_of(run, "start", "mine.likewise", "--by", "x")
+    assert f"`likewise start {photos} --session mine.likewise`." in message
+    assert "--session" not in error_of(run, "embed", "mine.likewise", "-o", "x.npy")
+    with sqlite3.connect("mine.likewise/session.sqlite3") as db:
+        db.execute("PRAGMA user_version = 999")  # of a newer release
+    db.close()
+    message = error_of(run, "start", "mine.likewise", "--by", "x")
+    assert "is a session, not a folder of pictures; give the folder that" in message
+
+
+@pytest.mark.parametrize("words", [("export",), ("predict", "photos"), ("ask",)])
+def test_one_of_several_criteria_must_be_named(
+    run: Run, session: Path, words: tuple[str, ...]
+) -> None:
+    command, *others = words
+    message = error_of(run, command, session, *others)
+    assert "It is not said by which of 2 criteria; give --by, one of: colour, mood." in message
+
+
+def test_where_there_is_no_model_it_is_said(run: Run, photos: Path) -> None:
+    message = error_of(run, "predict", "nope.likewise", photos)
+    assert "There is nothing at nope.likewise; check its name" in message
+
+
+def test_what_cannot_be_predicted_is_said_before_the_long_work(
+    run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("likewise.desk.pupil.Vectors.of", _too_late)
+    message = error_of(run, "predict", session, "nowhere", "--by", "colour")
+    assert "The folder 'nowhere' does not exist" in message
+    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    assert "has no answers by 'mood'" in error_of(run, "predict", session, photos, "--by", "mood")
+    assert "is not a saved likewise model" in error_of(run, "predict", photos, photos)
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        (("ask", "photos.likewise", "--by", "colour"), "photos.likewise"),
+        (("answers", "photos.likewise", "--import", "a.jsonl"), "photos.likewise"),
+        (("fit", "photos", "-k", 3, "--by", "colour"), "photos"),
+        (("start", "photos", "--by", "colour"), "photos"),
+    ],
+)
+def test_while_the_page_is_open_its_address_is_told(
+    run: Run,
+    page: Door,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[object, ...],
+    called: str,
+) -> None:
+    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    message = error_of(run, *words)
+    assert f"{called} is at work in another process already, and its page is" in message
+    assert f"is {page.address} ; go on there" in message
+
+
+def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:
+    with bind("127.0.0.1", 0) as bound:
+        keep_door(session, Door("127.0.0.1", bound.getsockname()[1], "token"))
+    with Session.open(session):
+        message = error_of(run, "ask", session, "--by", "colour")
+    assert "is being written to by this very process; close it there first" in message
+    assert "token" not in message
+
+
+@pytest.mark.parametrize("words", [("start", "--by", "x", "--no-browser"), ("fit", "-k", 2)])
+def test_beside_a_folder_that_is_read_only_a_session_can_be_elsewhere(
+    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...]
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    command, *options = words
+    message = error_of(run, command, photos, *options)
+    assert f"photos.likewise cannot be made: {photos.parent} is read-only for you; have" in message
+    assert "have the session elsewhere with --session PATH." in message
