@@ -49,6 +49,15 @@ def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
     assert [one["answer"]["id"] for one in client.get("/api/suspects").json()] == [number]
 
 
+def test_the_log_counts_answers_as_the_status_does(client: TestClient) -> None:
+    numbers = [give(client, 0, i, "same")["id"] for i in (2, 4, 6)]
+    client.delete(f"/api/answers/{numbers[0]}")
+    client.patch("/api/groups/g1", json={"name": "sunset"})
+    log = client.get("/api/answers?limit=1").json()
+    assert (log["n"], log["n_standing"], log["n_taken_back"]) == (4, 2, 1)
+    assert log["n_standing"] == client.get("/api/status").json()["n_answers"]
+
+
 def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Desk) -> None:
     number = give(client, 0, 2, "same")["id"]
     client.delete(f"/api/answers/{number}")

@@ -8,7 +8,7 @@ from likewise.desk.desk import Desk
 from likewise.server.replies import AnswersOut, EntryOut, UndoOut
 from likewise.server.shapes import UndoIn, Words
 from likewise.server.views import Views
-from likewise.session.answers import TAKE_BACK
+from likewise.session.answers import ANSWERS, TAKE_BACK
 
 Some = Annotated[int, Query(ge=1, le=500)]
 From = Annotated[int, Query(ge=0, le=2**53)]
@@ -34,7 +34,13 @@ def log(desk: Desk) -> APIRouter:
             if one.kind != TAKE_BACK
         ]
         fitting = [entry for entry in found if _fits(entry, search)]
-        return AnswersOut(n=len(fitting), answers=fitting[offset : offset + limit])
+        stands = [entry.stands for entry in fitting if entry.kind in ANSWERS]
+        return AnswersOut(
+            n=len(fitting),
+            n_standing=sum(stands),
+            n_taken_back=len(stands) - sum(stands),
+            answers=fitting[offset : offset + limit],
+        )
 
     @router.delete("/answers/{number}")
     def take_back(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:

@@ -97,9 +97,15 @@ class UndoOut(BaseModel):
 
 
 class AnswersOut(BaseModel):
-    """Lines of the log, the newest first."""
+    """Lines of the log, the newest first.
+
+    Of `n` lines `n_standing` are answers that stand, and `n_taken_back` answers that do not; the
+    others change groups, or stand by an answer.
+    """
 
     n: int
+    n_standing: int
+    n_taken_back: int
     answers: list[EntryOut]
 
 

@@ -2,9 +2,10 @@
 
 import { api, state } from "/page/api.js";
 import { makeAsking } from "/page/asking.js";
+import { askOrientation } from "/page/beginning.js";
 import { makeCompare } from "/page/compare.js";
 import { $, h, isTyping, some } from "/page/elements.js";
-import { changes, showExports } from "/page/folders.js";
+import { changes, closeExports, showExports } from "/page/folders.js";
 import { showFooter } from "/page/footer.js";
 import { makeGalleries } from "/page/galleries.js";
 import { help } from "/page/help.js";
@@ -42,13 +43,14 @@ parts.compare = makeCompare({ complain });
 parts.answers = makeLog({ complain, changed: () => { changed(); parts.asking.refill(); } });
 
 function open(name, ...about) {
+  if (name !== view) closeExports();
   view = name;
   for (const one of VIEWS) {
     $(`view-${one}`).hidden = one !== name;
     $(`tab-${one}`).setAttribute("aria-selected", String(one === name));
     $(`tab-${one}`).tabIndex = one === name ? 0 : -1;
   }
-  if (name === "ask") parts.asking.refill();
+  if (name === "ask") parts.asking.enter();
   else parts[name].refresh(...about);
 }
 setOnMap((id) => open("map", id));
@@ -108,32 +110,21 @@ async function switchTo(name) {
   open(view);
 }
 
-function askOrientation() {
-  const dialog = $("dialog-orientation");
-  const name = h("input", { required: true, maxlength: 200, placeholder: "mood, season, in or out of doors…" });
-  const n = h("input", { type: "number", min: 2, max: 1000, placeholder: "as many as there are" });
-  const form = h("form", { class: "plain", method: "dialog" }, h("h2", {}, "Sort the same pictures in another way"),
-    h("label", {}, "By what, in your words?", name), h("label", {}, "How many groups, if you know?", n),
-    h("div", { class: "row" }, h("button", { type: "submit" }, "Begin"), h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    try {
-      await api.addOrientation(name.value.trim(), n.value ? Number(n.value) : null);
-      dialog.close();
-      await switchTo(name.value.trim());
-      $("main").focus(); // the next key answers, and does not open this again
-    } catch (error) {
-      complain(error.message);
-      dialog.close();
-    }
-  });
-  dialog.replaceChildren(form);
-  dialog.showModal();
-}
+// The complaint about what was wished for before is over.
+const begin = (name) => {
+  complain("");
+  return switchTo(name).then(() => $("main").focus(), (error) => complain(error.message)); // the next key answers
+};
 
 document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") closeExports($("export").firstElementChild);
+  if (isTyping(event.target)) return;
   const pressed = event.key.toLowerCase();
+  if (event.repeat) { // held: nobody saw yet what it would answer, and a button is pressed once
+    if (pressed === "enter" || actionOf(pressed)) event.preventDefault();
+    return;
+  }
   if (pressed === "z" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     return void undo();
@@ -243,7 +234,7 @@ function listen() {
 history.replaceState(null, "", "/"); // the token has become a cookie
 for (const one of VIEWS) $(`tab-${one}`).addEventListener("click", () => open(one));
 $("orientation").addEventListener("change", (event) => { switchTo(event.target.value); event.target.blur(); });
-$("add-orientation").addEventListener("click", askOrientation);
+$("add-orientation").addEventListener("click", () => askOrientation(begin));
 $("help").addEventListener("click", () => help(parts.asking.redraw));
-document.addEventListener("click", (event) => event.target.closest("#export") || ($("export").open = false));
+document.addEventListener("click", (event) => event.target.closest("#export") || closeExports());
 showOrientations().then(showStatus).then(() => open("ask")).then(listen, (error) => complain(error.message));

@@ -106,7 +106,7 @@ export function makeAsking({ complain, changed }) {
     },
     keep() {
       kept.add(conflict.answer.id);
-      conflict = null;
+      [conflict, note] = [null, ""];
       show();
       changed(); // there may be another one
     },
@@ -176,6 +176,10 @@ export function makeAsking({ complain, changed }) {
 
   return {
     refill,
+    enter: () => { // what was noted is over: much may have been said elsewhere
+      note = "";
+      return refill();
+    },
     key,
     undo,
     lookAgain,

@@ -27,4 +27,5 @@ export function picture(id, name, source = small) {
 }
 
 export const some = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-export const isTyping = (target) => target.closest?.("input, select, textarea, [contenteditable]") !== null;
+// For a moment the focus stays in a dialog that was closed: the next key is not meant for it.
+export const isTyping = (target) => Boolean(target.closest?.("input, select, textarea, [contenteditable]")?.checkVisibility());

@@ -25,6 +25,7 @@ export function showExports(complain) {
     }
   } }, "Sort into folders");
   const again = h("button", { type: "button", id: "rescan", onclick: async () => {
+    said.textContent = "";
     try {
       const found = await api.rescan();
       said.textContent = changes(found) || "The folder holds the same pictures as before.";
@@ -33,6 +34,13 @@ export function showExports(complain) {
     }
   } }, "Look at the folder again");
   $("export-links").replaceChildren(...links, h("div", { class: "row" }, sort, how), h("div", { class: "row" }, again), said);
+}
+
+// The focus goes on elsewhere and does not stay in what is hidden.
+export function closeExports(next = $("main")) {
+  const menu = $("export");
+  if (menu.open && menu.contains(document.activeElement)) next.focus();
+  menu.open = false;
 }
 
 export function changes({ added, missing, returned, broken, renamed }) {

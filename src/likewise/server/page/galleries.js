@@ -129,7 +129,16 @@ export function makeGalleries({ complain, changed, say, settle }) {
 
   function group(one) {
     const name = h("input", { value: one.name, "aria-label": `Name of ${one.name}`, maxlength: 100, "data-focus": `name-${one.key}` });
-    name.addEventListener("change", () => name.value.trim() && change(one.key, { name: name.value.trim() }));
+    name.addEventListener("change", () => {
+      const wanted = name.value.trim();
+      name.value = wanted || one.name;
+      if (wanted && wanted !== one.name) change(one.key, { name: wanted });
+    });
+    name.addEventListener("keydown", (event) => {
+      if (event.isComposing) return; // the key is not meant for us
+      if (event.key === "Escape") name.value = one.name;
+      if (event.key === "Escape" || event.key === "Enter") name.blur(); // which saves what is new; the next key is a key again
+    });
     const others = found.groups.filter((other) => other.key !== one.key);
     const merge = h("select", { "aria-label": `Merge ${one.name} into` }, h("option", { value: "" }, "merge into…"),
       others.map((other) => h("option", { value: other.key }, other.name)));

@@ -29,7 +29,7 @@ export function help(changed) {
 
   fill();
   const who = h("input", { value: state.who, maxlength: 100, placeholder: "nobody in particular" });
-  who.addEventListener("change", () => {
+  who.addEventListener("input", () => {
     state.who = who.value.trim();
     localStorage.setItem("likewise-who", state.who);
   });

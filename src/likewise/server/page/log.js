@@ -21,7 +21,7 @@ export function makeLog({ complain, changed }) {
       const items = found.answers.map(item);
       if (offset) list.append(...items);
       else list.replaceChildren(...items);
-      count.textContent = some(found.n, "answer");
+      count.textContent = counted(found);
       more.hidden = list.children.length >= found.n;
     } catch (error) {
       complain(error.message);
@@ -62,4 +62,10 @@ export function makeLog({ complain, changed }) {
     refresh();
   }
   return { renew, refresh: () => { check(); return refresh(); } };
+}
+
+// Answers that stand are counted as they are below the page; names, merged groups and the like are none.
+function counted({ n, n_standing, n_taken_back }) {
+  const others = n - n_standing - n_taken_back;
+  return [some(n_standing, "answer"), n_taken_back ? `${n_taken_back.toLocaleString("en")} taken back` : "", others ? some(others, "other change") : ""].filter(Boolean).join(", ");
 }

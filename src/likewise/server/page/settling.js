@@ -3,6 +3,7 @@
 import { h, picture } from "/page/elements.js";
 
 const both = (entry) => h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])));
+let isOpen = !matchMedia("(max-width: 640px)").matches; // a phone has no room for it until it is wanted
 const button = (text, act, kind = "") => h("button", { type: "button", class: kind, onclick: act }, text);
 
 export function conflictView(conflict, { takeBack, keep }) {
@@ -26,9 +27,12 @@ export function doubtView({ answer: old, chain }, { standBy, takeBack, newGroup,
   const why = isNone
     ? "You wanted no more groups than there are, and this picture is in none of them. Was it a slip, or is there one more group?"
     : "The rest of your answers make this one doubtful. Was it a slip?";
-  return h("section", { class: "settle again", "aria-label": "An answer to look at again", "data-id": old.id },
+  // After a click the keys are for the question; who goes by Tab stays.
+  const summary = h("summary", { id: "look-again", onclick: (event) => event.detail && summary.blur() }, h("h2", {}, "Look again: you said ", h("b", {}, old.says)));
+  const details = h("details", { open: isOpen, ontoggle: () => { isOpen = details.open; } }, summary, h("div", { class: "inside" },
     h("ul", {}, h("li", { class: "likely" }, shown, h("b", {}, old.says)), others.map((one) => h("li", {}, both(one), h("b", {}, one.says)))),
-    h("div", {}, h("h2", {}, "Look again: you said ", h("b", {}, old.says)), h("p", {}, why),
+    h("div", {}, h("p", {}, why),
       h("div", { class: "row" }, isNone ? button("Make it a new group", () => newGroup(old.images[0])) : null,
-        button("It is right", () => standBy(old.id), "keep"), button("Take it back", () => takeBack(old.id)), button("Later", later, "quiet"))));
+        button("It is right", () => standBy(old.id), "keep"), button("Take it back", () => takeBack(old.id)), button("Later", later, "quiet")))));
+  return h("section", { class: "settle again", "aria-label": "An answer to look at again", "data-id": old.id }, details);
 }
