@@ -1,4 +1,4 @@
-"""Five sets from elsewhere, on which little of `Likewise` was decided, built from Debian's packages.
+"""Five sets from elsewhere, on which little of `Likewise` was decided: from Debian's packages.
 
 ``python -m likewise.benchmark.elsewhere DIR`` fetches icons, stamps and fonts with ``apt-get`` and
 makes folders with label tables; ``benchmarks/elsewhere.toml`` sorts them.
