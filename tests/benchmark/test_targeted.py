@@ -71,6 +71,17 @@ def test_the_ceiling_is_what_labels_of_other_images_give(
     assert ceiling_.cross_validated(X, nonsense, seed=0) < 0.65
 
 
+def test_the_ceiling_of_a_part_is_that_of_its_images(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train, test = np.arange(0, 160, 2), np.arange(1, 160, 2)[:50]
+    made = Dataset("made", {"faint": FAINT.astype(str)}, vectors=X, train=train, test=test)
+    monkeypatch.setattr(ceiling_, "load", lambda run: made)
+    words = ["--dataset", "made", "--orientation", "faint", "--seeds", "1"]
+    ceiling_.main([*words, "--split", "test"])
+    assert json.loads(capsys.readouterr().out)["n_images"] == 50
+
+
 def test_the_interval_is_that_of_a_paired_t_test() -> None:
     first, second = stream(1).normal(size=(2, 8))
     found = difference(first - second)

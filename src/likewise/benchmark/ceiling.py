@@ -79,6 +79,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--data")
     parser.add_argument("--orientation", required=True)
+    parser.add_argument("--split", default="all", help="all, train or test")
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args(words)
     for seed in range(given.seeds):
@@ -87,6 +88,7 @@ def main(words: Sequence[str] | None = None) -> None:
             dataset=given.dataset,
             data=given.data,
             orientation=given.orientation,
+            split=given.split,
             seed=seed,
         )
         sys.stdout.write(json.dumps(ceiling(run)) + "\n")
