@@ -7,8 +7,9 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
 from likewise.errors import PoolExhaustedError
-from likewise.methods.choosing import Phrasing, coverage, unsure_regions
+from likewise.methods.choosing import Phrasing, coverage, uncovered, unsure_regions
 from likewise.methods.foretelling import was_foretold
+from likewise.methods.interview import Interview
 from likewise.methods.likewise import Likewise
 from likewise.methods.seeds_of_groups import seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
@@ -31,6 +32,52 @@ def test_any_beginning_of_the_coverage_is_near_to_all() -> None:
     chosen = coverage(rows.astype(np.float32), 6, seed=0)
     assert sorted(place[chosen].tolist()) == [0, 1, 2, 3, 40, 41]
     assert {int(p) >= 40 for p in place[chosen[:2]]} == {True, False}
+
+
+def clumps(*sizes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return far clumps of images on a line, and the clump of each."""
+    clump = np.repeat(np.arange(len(sizes)), sizes)
+    rng = stream(4, "line of clumps")
+    rows = np.stack([10 * clump + rng.normal(size=len(clump)), np.zeros(len(clump))], axis=1)
+    return rows.astype(np.float32), clump
+
+
+def test_what_is_uncovered_stands_for_super_instances_nobody_spoke_of_largest_first() -> None:
+    rows, clump = clumps(20, 40, 30, 10)
+    is_covered = np.zeros(100, dtype=bool)
+    is_covered[np.flatnonzero(clump == 1)[7]] = True
+    chosen = uncovered(rows, is_covered, 4, ~is_covered)
+    assert clump[chosen].tolist() == [2, 0, 3]
+    assert all(abs(rows[i, 0] - rows[clump == clump[i], 0].mean()) < 0.5 for i in chosen)
+    is_open = ~is_covered
+    is_open[chosen[0]] = False
+    again = uncovered(rows, is_covered, 4, is_open)
+    assert clump[again].tolist() == [2, 0, 3]
+    assert again[0] != chosen[0]
+    nothing = np.zeros(100, dtype=bool)
+    assert clump[uncovered(rows, nothing, 4, ~nothing)].tolist() == [1, 2, 0, 3]
+
+
+def test_coverage_goes_on_in_the_learned_space_and_then_come_doubts() -> None:
+    rows, clump = clumps(30, 40, 28, 26, 20, 18, 16, 14, 12, 10, 8, 6)
+    graph = ConstraintGraph(len(rows))
+    graph.add(0, 30, Relation.DIFFERENT)  # of the first two clumps
+    p = np.full((len(rows), 3), [0.9, 0.1, 0], np.float32)
+    p[clump == 0] = [0.5, 0.5, 0]
+    cover = np.arange(1, 13)  # twelve images, all of the first clump
+
+    def asked(n_asked: int, *, anew: bool = True, columns: int = 2) -> list[int]:
+        ask = Phrasing(("pair", "choice"), seeds_of(graph, None), p[:, :columns], graph)
+        questions = Interview(cover, 3, anew=anew).ask(4, ask, rows, n_asked)
+        return [int(clump[question.images[0]]) for question in questions]
+
+    assert asked(9) == [0, 0, 0, 0]
+    assert asked(10, anew=False) == [0, 0, 0, 0]
+    assert asked(10) == [2, 3, 4, 5]  # the largest of which nothing is known
+    assert asked(10, columns=3) == [0, 0, 0, 0]  # a third group is still to be found
+    assert asked(12)[0] == 0  # where it is unsure
+    graph.add(0, 75, Relation.DIFFERENT)  # of the third: somebody spoke of it
+    assert asked(10) == [3, 4, 5, 6]
 
 
 def test_the_middles_of_unsure_regions_are_asked_about_and_oddities_are_not() -> None:

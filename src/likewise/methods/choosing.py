@@ -54,6 +54,29 @@ def _most_telling_first(centres: Floats, sizes: Sequence[int]) -> Indexes:
     return np.array(order, dtype=np.intp)
 
 
+def uncovered(
+    rows: Floats, is_covered: npt.NDArray[np.bool_], n: int, is_open: npt.NDArray[np.bool_]
+) -> Indexes:
+    """Return open images that stand for those of `n` super-instances of which nothing is known.
+
+    The rows are those of the space learned so far, where groups lie closer together than in the
+    facets that `coverage` saw: what answers have shown to matter no longer has to be covered in
+    all that does not. The largest super-instance comes first.
+    """
+    looked_at = np.arange(0, len(rows), -(-len(rows) // _LOOKED_AT))
+    found = KMeans(min(n, len(looked_at)), n_init=1, max_iter=20, random_state=0)
+    member = found.fit_predict(rows[looked_at])
+    distance = np.linalg.norm(rows[looked_at] - found.cluster_centers_[member], axis=1)
+    sizes = np.bincount(member)
+    if is_covered.any():
+        sizes[found.predict(rows[is_covered])] = 0
+    middles = []
+    for number in np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]:
+        members = np.flatnonzero((member == number) & is_open[looked_at])
+        middles.extend(members[distance[members].argsort(kind="stable")[:1]])
+    return looked_at[np.array(middles, dtype=np.intp)]
+
+
 def unsure_regions(
     probabilities: Floats, rows: Floats, is_open: npt.NDArray[np.bool_], n: int
 ) -> Indexes:

@@ -4,10 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import Question
-from likewise.methods.choosing import Phrasing, unsure_regions
+from likewise.methods.choosing import Phrasing, uncovered, unsure_regions
 
 Floats = npt.NDArray[np.float32]
 _SOON = 50  # answers before an image of which nobody could tell is asked about again
+_LEARNED = 10  # answers from which the learned space says better what is still uncovered
 
 
 class Interview:
@@ -19,10 +20,13 @@ class Interview:
         Images that stand for all, the most important first.
     at_once : int
         Images lined up together, so that they differ from each other.
+    anew : bool
+        Whether coverage goes on in the learned space once every group has been seen, with as
+        many super-instances as `cover` has.
     """
 
-    def __init__(self, cover: npt.NDArray[np.intp], at_once: int) -> None:
-        self._cover, self._at_once = cover, at_once
+    def __init__(self, cover: npt.NDArray[np.intp], at_once: int, *, anew: bool = True) -> None:
+        self._cover, self._at_once, self._anew = cover, at_once, anew
         self._line: list[int] = []
 
     def line_up(self, n: int, phrasing: Phrasing, embeddings: Floats, n_asked: int) -> None:
@@ -84,11 +88,33 @@ class Interview:
         is_open: npt.NDArray[np.bool_],
         n_asked: int,
     ) -> None:
-        fresh = self._cover[is_open[self._cover]]
-        if not len(fresh) or n_asked >= len(self._cover):
+        fresh = self._cover[:0]
+        if n_asked < len(self._cover):
+            fresh = self._to_cover(phrasing, embeddings, is_open, n_asked)
+        if not len(fresh):
             n_wanted = max(n, self._at_once)
             fresh = unsure_regions(phrasing.probabilities, embeddings, is_open, n_wanted)
         self._line = [int(image) for image in fresh]
+
+    def _to_cover(
+        self,
+        phrasing: Phrasing,
+        embeddings: Floats,
+        is_open: npt.NDArray[np.bool_],
+        n_asked: int,
+    ) -> npt.NDArray[np.intp]:
+        """Return open images that stand for what nobody has said anything about.
+
+        While a group is missing, the learned space cannot know where it lies: images of it are
+        drawn to the groups that are known.
+        """
+        is_learned = len(phrasing.seeds.keys) >= phrasing.probabilities.shape[1]
+        if not (self._anew and is_learned and n_asked >= _LEARNED):
+            return self._cover[is_open[self._cover]]
+        is_covered = ~is_open
+        for images, _ in phrasing.seeds.unsettled:
+            is_covered[images] = True
+        return uncovered(embeddings, is_covered, len(self._cover), is_open)
 
 
 def _open_images(phrasing: Phrasing) -> npt.NDArray[np.bool_]:

@@ -41,6 +41,9 @@ class Likewise(KernelClusterer):
     n_cover : int, optional
         Questions for coverage before the unsure ones, at least two a cluster; by default half the
         root of the number of images, 25 to 60.
+    cover_learned : bool
+        Whether coverage goes on in the learned space once every group has been seen; False is for
+        comparison.
     questions_per_training : int
         Answers after which `fit` trains again; later on, a tenth of all so far.
     self_training : float
@@ -62,7 +65,8 @@ class Likewise(KernelClusterer):
 
     Notes
     -----
-    1. *Coverage*: one question for the middle of each super-instance.
+    1. *Coverage*: one question for the middle of each super-instance; once every group has
+       been seen, of those super-instances of the learned space of which nothing is known.
     2. *Learning*: `TargetedLearner` on all facets; which facets matter follows from how well
        answers foretell each other. What then still varies within groups counts less, and it learns
        once more. Each time with self-training on confident images.
@@ -92,6 +96,7 @@ class Likewise(KernelClusterer):
         kinds: str | Sequence[str] = "pair,choice",
         strategy: Literal["random"] | None = None,
         n_cover: int | None = None,
+        cover_learned: bool = True,
         questions_per_training: int = 5,
         self_training: float = 0.3,
         targeted: bool = True,
@@ -107,6 +112,7 @@ class Likewise(KernelClusterer):
         self.kinds = kinds
         self.strategy = strategy
         self.n_cover = n_cover
+        self.cover_learned = cover_learned
         self.questions_per_training = questions_per_training
         self.self_training = self_training
         self.targeted = targeted
@@ -128,7 +134,8 @@ class Likewise(KernelClusterer):
         super()._build()
         if isinstance(self._source, VectorSource):  # else it was loaded, without its images
             at_once = 2 * self._settings.questions_per_training
-            self._interview = Interview(self._cover(), at_once)
+            anew = self._settings.cover_learned and self._settings.strategy != "random"
+            self._interview = Interview(self._cover(), at_once, anew=anew)
 
     def _cover(self) -> npt.NDArray[np.intp]:
         """Return the images to ask about first; at random means all of them in any order."""
