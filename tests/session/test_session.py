@@ -297,6 +297,45 @@ class TestOrientations:
         with pytest.raises(InvalidParameterError, match="'season' is already in this session"):
             session.change_orientation(replace(session.orientation("mood"), name="season"))
 
+    def test_capitals_and_spaces_make_no_other_name(self, session: Session) -> None:
+        session.add_orientation("skin tone")
+        assert session.orientation(" Skin  TONE").name == "skin tone"
+        with pytest.raises(InvalidParameterError, match="'skin tone' is already in this session"):
+            session.add_orientation("Skin Tone")
+        with pytest.raises(InvalidParameterError, match="'skin tone' is already in this session"):
+            session.change_orientation(replace(session.orientation("season"), name="Skin Tone"))
+        skin = session.orientation("skin tone")
+        assert session.change_orientation(replace(skin, name="Skin tone")).name == "Skin tone"
+
+    def test_names_of_an_older_session_that_differ_in_capitals_stay_apart(
+        self, session: Session
+    ) -> None:
+        session.add_orientation("mood")
+        with session._store.transaction() as db:
+            db.execute("UPDATE orientation SET name = 'Season' WHERE name = 'mood'")
+        session._orientations._known = None
+        assert [session.orientation(name).name for name in ("season", "Season")] == [
+            "season",
+            "Season",
+        ]
+        grown = replace(session.orientation("Season"), n_clusters=3)
+        assert session.change_orientation(grown).n_clusters == 3
+
+    def test_an_orientation_is_had_once_with_as_many_groups_as_is_said(
+        self, session: Session
+    ) -> None:
+        made = session.have_orientation("mood", 2)
+        assert (made.n_clusters, made.two_groups) == (2, True)
+        assert session.have_orientation("Mood") == made
+        assert session.have_orientation("MOOD", 2) == made
+        grown = session.have_orientation("mood", 3)
+        assert (grown.id, grown.name, grown.n_clusters, grown.two_groups) == (
+            made.id,
+            "mood",
+            3,
+            False,
+        )
+
     def test_can_be_renamed_with_all_their_answers(self, session: Session) -> None:
         session.tell(pair(0, 1))
         folder = session.model_folder("season")

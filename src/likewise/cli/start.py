@@ -3,7 +3,6 @@
 import secrets
 import time
 import webbrowser
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -121,10 +120,9 @@ def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
 
 def _set_orientation(session: "Session", by: str, k: int | None) -> None:
     """Have the orientation in the session, and first in line to be shown."""
-    known = {one.name: one for one in session.orientations}
     n_pictures = len(session.images.askable)
     wrong = ""
-    if not by and not known:
+    if not by and not session.orientations:
         wrong = 'It is not said by what to sort; add --by "season", or whatever you have in mind.'
     if k is not None and k > n_pictures:
         wrong = (
@@ -134,12 +132,8 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
     if wrong:
         session.close()
         raise InvalidParameterError(wrong)
-    if by and by not in known:
-        session.add_orientation(by, k, two_groups=k == 2)
-    elif by and k is not None:
-        wanted = replace(known[by], n_clusters=k, two_groups=k == 2)
-        if wanted != known[by]:
-            session.change_orientation(wanted)
+    if by:
+        session.have_orientation(by, k)
 
 
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:

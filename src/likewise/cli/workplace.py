@@ -44,7 +44,6 @@ class Workplace:
     def __init__(
         self, folder: Path, session: Path | None, by: str, n_clusters: int, bars: Bars
     ) -> None:
-        self.by = by
         self.collection: FolderCollection
         place = session or beside(folder)
         with ExitStack() as undo:
@@ -56,7 +55,7 @@ class Workplace:
                 check_free(place)
                 self.collection = read_several(folder, bars)
                 self.session = undo.enter_context(Session.create(place, self.collection))
-            self._set_orientation(n_clusters)
+            self.by = self.session.have_orientation(by, n_clusters).name
             undo.pop_all()
 
     def __enter__(self) -> Self:
@@ -64,15 +63,6 @@ class Workplace:
 
     def __exit__(self, *_: object) -> None:
         self.session.close()
-
-    def _set_orientation(self, n_clusters: int) -> None:
-        known = {one.name: one for one in self.session.orientations}
-        if self.by not in known:
-            self.session.add_orientation(self.by, n_clusters, two_groups=n_clusters == 2)
-        elif known[self.by].n_clusters != n_clusters:
-            two = n_clusters == 2
-            changed = replace(known[self.by], n_clusters=n_clusters, two_groups=two)
-            self.session.change_orientation(changed)
 
     def take_in(self, answers: Path, *, strict: bool) -> Imported:
         """Take an answers file into the session's log; bad lines are listed on stderr."""

@@ -1,5 +1,6 @@
 """An open session folder: where it is, its images, and the ways to sort them."""
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -140,6 +141,20 @@ class SessionFolder:
         """
         with self.lock:
             return self._orientations.add(name, n_clusters, two_groups=two_groups)
+
+    def have_orientation(self, name: str, n_clusters: int | None = None) -> Orientation:
+        """Return the orientation called `name`, added if need be, with as many groups as is said.
+
+        A name that differs only in capitals or spaces from a known one is that one.
+        """
+        with self.lock:
+            known, two = self._orientations.find(name), n_clusters == 2
+            if known is None:
+                return self.add_orientation(name, n_clusters, two_groups=two)
+            wanted = replace(known, n_clusters=n_clusters, two_groups=two)
+            if n_clusters is None or wanted == known:
+                return known
+            return self.change_orientation(wanted)
 
     def change_orientation(self, changed: Orientation) -> Orientation:
         """Keep an orientation under another name, or with another number of groups.

@@ -60,9 +60,8 @@ class Orientations:
         known = self.all()
         if not name and len(known) == 1:
             return known[0]
-        for orientation in known:
-            if orientation.name == name:
-                return orientation
+        if (found := self.find(name)) is not None:
+            return found
         if not known:
             raise InvalidParameterError(
                 f"Orientation {name!r} is not in this session, which has none yet; add one first."
@@ -74,6 +73,12 @@ class Orientations:
             )
         raise UnknownNameError("orientation", name, (one.name for one in known))
 
+    def find(self, name: str) -> Orientation | None:
+        """Return the one called `name`, capitals and spaces aside; None if there is none."""
+        alike = [one for one in self.all() if _plain(one.name) == _plain(name)]
+        exact = (one for one in alike if one.name == name)
+        return next(exact, alike[0] if alike else None)
+
     def by_id(self, number: int) -> Orientation:
         """Return the one with this number, which the log speaks of."""
         return next(one for one in self.all() if one.id == number)
@@ -82,8 +87,8 @@ class Orientations:
         """Add one; see `Session.add_orientation`."""
         check_text("an orientation", name)
         _check_clusters(n_clusters, two_groups)
-        if any(one.name == name for one in self.all()):
-            raise InvalidParameterError(_taken(name))
+        if (known := self.find(name)) is not None:
+            raise InvalidParameterError(_taken(known.name))
         with self._store.transaction() as db:
             ((last,),) = db.execute("SELECT coalesce(max(id), 0) FROM orientation").fetchall()
             db.execute(
@@ -97,8 +102,10 @@ class Orientations:
         """Keep another name, number of groups or meaning; see `Session.change_orientation`."""
         check_text("an orientation", changed.name)
         _check_clusters(changed.n_clusters, changed.two_groups)
-        if any(one.name == changed.name and one.id != changed.id for one in self.all()):
-            raise InvalidParameterError(_taken(changed.name))
+        others = (one.name for one in self.all() if one.id != changed.id)
+        taken = next((name for name in others if _plain(name) == _plain(changed.name)), None)
+        if taken is not None and changed.name != self.by_id(changed.id).name:
+            raise InvalidParameterError(_taken(taken))
         with self._store.transaction() as db:
             db.execute(
                 "UPDATE orientation SET name = ?, n_clusters = ?, two_groups = ? WHERE id = ?",
@@ -106,6 +113,11 @@ class Orientations:
             )
         self._known = None
         return self.by_id(changed.id)
+
+
+def _plain(name: str) -> str:
+    """Return a name without capitals and needless spaces: "Skin  Tone" is "skin tone"."""
+    return " ".join(name.casefold().split())
 
 
 def _taken(name: str) -> str:
