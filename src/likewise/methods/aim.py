@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from likewise.methods.facets import leading
+from likewise.methods.one_thread import on_one_thread
 
 Floats = npt.NDArray[np.float32]
 _SHRUNK = 0.3  # how much every direction varies anyway, in units of what is usual
@@ -34,6 +35,7 @@ class Aim:
         return F.normalize((rows - self.centre) @ self.axes, dim=1, eps=1e-9)
 
 
+@on_one_thread
 def take_aim(rows: Floats, beliefs: Floats, n_columns: int, *, targeted: bool = True) -> Aim:
     r"""Return a map under which images of a group draw together.
 

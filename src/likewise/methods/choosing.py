@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import MAX_GROUPS, Question
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.methods.one_thread import on_one_thread
 from likewise.methods.seeds_of_groups import Seeds
 from likewise.seeds import derive
 
@@ -20,6 +21,7 @@ _AT_LEAST = 60  # images among which unsure regions are found
 _LOOKED_AT = 6_000
 
 
+@on_one_thread
 def coverage(rows: Floats, n: int, seed: int) -> Indexes:
     """Return `n` images that stand for all: the middle of each of `n` super-instances.
 
@@ -54,6 +56,7 @@ def _most_telling_first(centres: Floats, sizes: Sequence[int]) -> Indexes:
     return np.array(order, dtype=np.intp)
 
 
+@on_one_thread
 def uncovered(
     rows: Floats, is_covered: npt.NDArray[np.bool_], n: int, is_open: npt.NDArray[np.bool_]
 ) -> Indexes:
@@ -77,6 +80,7 @@ def uncovered(
     return looked_at[np.array(middles, dtype=np.intp)]
 
 
+@on_one_thread
 def unsure_regions(
     probabilities: Floats, rows: Floats, is_open: npt.NDArray[np.bool_], n: int
 ) -> Indexes:

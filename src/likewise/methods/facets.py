@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.methods.company import in_company, witnesses
+from likewise.methods.one_thread import on_one_thread
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
@@ -97,6 +98,7 @@ def _root(rows: Floats) -> Floats:
     return np.copysign(root, rows, out=root)
 
 
+@on_one_thread
 def leading(rows: Floats, width: int) -> Floats:
     """Return the leading principal directions of centred rows, ``(d, width)``.
 

@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from scipy.optimize import fmin_l_bfgs_b
 from torch import Tensor
 
+from likewise.methods.one_thread import on_one_thread
+
 Doubles = npt.NDArray[np.float64]
 _STEPS = 40
 _START = (0.0, -1.0, 1.0, -4.0)  # log gamma, log noise, log sharpness, logit of slips
@@ -69,6 +71,7 @@ class LeftOut:
         self.distances, self.y, self.trust = distances, y, trust
         self.Y = F.one_hot(y, n_classes).double()
 
+    @on_one_thread
     def tune(self) -> tuple[Tuning, Doubles]:
         """Return what foretells left-out labels best, and for each label the chance of a slip."""
         n_logits = sum(self.distances.shape[:2])

@@ -4,12 +4,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from likewise.methods.one_thread import on_one_thread
 from likewise.seeds import derive
 
 Floats = npt.NDArray[np.float32]
 _SHARPNESS = 10.0  # inverse temperature of cosine similarities
 
 
+@on_one_thread
 def fit_centres(embeddings: Floats, n_clusters: int, seed: int) -> Floats:
     """Return unit centres ``(k, d)`` of k-means on unit rows."""
     found = KMeans(n_clusters, n_init=10, random_state=derive(seed, "centres") % 2**31)

@@ -5,12 +5,14 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
+from likewise.methods.one_thread import on_one_thread
 from likewise.seeds import derive
 
 _SAMPLE = 1_000
 _MOST = 10
 
 
+@on_one_thread
 def guess_n_clusters(rows: npt.NDArray[np.float32], seed: int) -> int:
     """Return the number of clusters, 2 to 10, with the best silhouette on a sample of `rows`."""
     sample = rows[:: -(-len(rows) // _SAMPLE)]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
+from likewise.methods.one_thread import on_one_thread
 from likewise.seeds import derive, stream
 
 Floats = npt.NDArray[np.float32]
@@ -92,6 +93,7 @@ class Vocabulary:
             found.append(np.take_along_axis(vectors, chosen[:, :, None], axis=1))
         return np.concatenate(found).reshape(-1, found[0].shape[2])
 
+    @on_one_thread
     def _find(self, grid: str, sample: Floats) -> None:
         mean, spread = sample.mean(axis=0), sample.std(axis=0)
         scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 1e-6), 0.0).astype(np.float32)
