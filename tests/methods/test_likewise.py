@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.question import Question
 from likewise.encoders.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
+from likewise.methods.choosing import KINDS
 from likewise.methods.likewise import Likewise
 from likewise.metrics.matching import accuracy
 from likewise.oracles.counting import CountingOracle
@@ -200,6 +201,24 @@ def test_an_unknown_kind_of_question_is_refused(two_ways: Made) -> None:
         Likewise(n_clusters=3, kinds="choises").fit(two_ways[0])
     with pytest.raises(InvalidParameterError, match="kinds is empty"):
         Likewise(n_clusters=3, kinds=()).fit(two_ways[0])
+    assert Likewise(n_clusters=3, kinds="pair, choice").start(two_ways[0])._kinds == KINDS[:2]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"width": 0}, "width=0 is no number of directions; choose at least 1"),
+        ({"questions_per_training": 0}, "questions_per_training=0 is no number of answers"),
+        ({"self_training": 7}, "self_training=7 is no share of images; choose 0 to 1"),
+        ({"self_training": -0.1}, "self_training=-0.1 is no share"),
+        ({"n_cover": -1}, "n_cover=-1 is no number of questions; choose at least 1"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(
+    two_ways: Made, given: dict[str, float], message: str
+) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        Likewise(n_clusters=3, **given).fit(two_ways[0])  # type: ignore[arg-type]  # on purpose
 
 
 def test_the_first_question_compares_two_pictures(two_ways: Made) -> None:

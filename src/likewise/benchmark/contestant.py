@@ -50,7 +50,8 @@ def _questions(run: Run, cls: type[PersonalClusterer]) -> dict[str, Any]:
         if not set(cls.asks) <= set(run.kinds):
             raise InvalidParameterError(
                 f"The method {run.method!r} asks questions of the kind {', '.join(cls.asks)}; "
-                f"kinds={','.join(run.kinds)} does not allow that."
+                f"kinds={','.join(run.kinds)} does not allow that: leave kinds out, or add what is "
+                "missing."
             )
     return chosen
 

@@ -11,7 +11,7 @@ from typing import Any
 from likewise.benchmark.printed import paper_tables
 from likewise.benchmark.sweep.entries import Sweep, read_sweep
 from likewise.benchmark.sweep.identity import key_of, spec_of
-from likewise.benchmark.sweep.ledger import Row, read_rows
+from likewise.benchmark.sweep.ledger import Row, read_results
 from likewise.benchmark.tables.by_answers import by_answers
 from likewise.benchmark.tables.noise import noise_table
 from likewise.benchmark.tables.papers import paper_layout
@@ -48,7 +48,7 @@ def report(files: Sequence[Path]) -> str:
     files : sequence of Path
         Results; beside a file ``docs/results/NAME.jsonl`` its sweep is ``benchmarks/NAME.toml``.
     """
-    kept = {file: read_rows(file) for file in sorted(files)}
+    kept = {file: read_results([file]) for file in sorted(files)}
     rows = [row for of in kept.values() for row in of]
     done = [row for row in rows if "error" not in row]
     sections = [_HEAD, _machines(done)]

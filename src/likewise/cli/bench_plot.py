@@ -80,7 +80,7 @@ def plot_(
     from likewise.benchmark.plots.canvas import check_format
     from likewise.benchmark.plots.registry import draw
     from likewise.benchmark.plots.request import Request
-    from likewise.benchmark.sweep.ledger import read_rows
+    from likewise.benchmark.sweep.ledger import read_results
 
     check_format(out)
     chosen: dict[str, Any] = {
@@ -100,7 +100,7 @@ def plot_(
         "split": split,
         "n_images": n_images,
     }
-    rows = tuple(row for file in files or () for row in read_rows(file))
+    rows = tuple(read_results(files or ()))
     options = {"at": _moments(at), "by": by, "n": n, "epochs": epochs, "other": other, "seed": seed}
     draw(Request(kind, rows, _run(chosen), options), out)
     say(str(out))

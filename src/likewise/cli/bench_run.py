@@ -107,7 +107,7 @@ def run_(
         split=split,
         n_images=n_images,
         n_test=n_test,
-        kinds=None if kinds is None else tuple(kinds.split(",")),
+        kinds=None if kinds is None else tuple(kind.strip() for kind in kinds.split(",")),
         noise=noise,
         unsure=unsure,
     )

@@ -40,7 +40,7 @@ def table_(
     if out is not None:
         check_place(out)
     from likewise.benchmark.report import report
-    from likewise.benchmark.sweep.ledger import read_rows
+    from likewise.benchmark.sweep.ledger import read_results
     from likewise.benchmark.tables.layouts import make_tables
     from likewise.benchmark.tables.table import write
 
@@ -52,7 +52,7 @@ def table_(
     if layout == "results":
         text = report(files)
     else:
-        rows = [row for file in files for row in read_rows(file)]
+        rows = read_results(files)
         if not rows:
             raise ResultsFileError("There is not one row in the files; run a sweep first.")
         text = write(make_tables(rows, layout, times=not no_times), to)

@@ -1,5 +1,6 @@
-"""What every method checks before it starts: its seed and its number of clusters."""
+"""What every method checks before it starts: its seed, its number of clusters, its numbers."""
 
+import math
 import warnings
 from typing import Any
 
@@ -35,3 +36,10 @@ def check_clusters(k: Any, n_images: int) -> None:
             f"n_clusters={k} is more than the n_samples={n_images} images given; "
             f"choose at most {n_images} clusters, or add pictures."
         )
+
+
+def check_between(what: str, name: str, value: float, least: float, most: float = math.inf) -> None:
+    """Refuse a number that cannot be `what` it is for."""
+    if not least <= value <= most:
+        choice = f"at least {least}" if most == math.inf else f"{least} to {most}"
+        raise InvalidParameterError(f"{name}={value} is no {what}; choose {choice}.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from likewise.constraints.graph import ConstraintGraph
@@ -43,10 +44,14 @@ def coverage(rows: Floats, n: int, seed: int) -> Indexes:
     return chosen[_most_telling_first(rows[chosen], [len(m) for m in members if len(m)])]
 
 
-def _most_telling_first(centres: Floats, sizes: Sequence[int]) -> Indexes:
-    """Return an order of centres of which every beginning is near to all, greedily."""
+def _most_telling_first(
+    centres: Floats, sizes: Sequence[int], known: Floats | None = None
+) -> Indexes:
+    """Return an order of centres of which every beginning, with the known, is near to all."""
     far = np.linalg.norm(centres[:, None] - centres[None, :], axis=2) ** 2
     left = np.full(len(centres), np.inf)
+    if known is not None and len(known):
+        left = cdist(centres, known, "sqeuclidean").min(axis=1)
     order: list[int] = []
     for _ in centres:
         costs = np.minimum(left, far) @ np.asarray(sizes)
@@ -60,24 +65,24 @@ def _most_telling_first(centres: Floats, sizes: Sequence[int]) -> Indexes:
 def uncovered(
     rows: Floats, is_covered: npt.NDArray[np.bool_], n: int, is_open: npt.NDArray[np.bool_]
 ) -> Indexes:
-    """Return open images that stand for those of `n` super-instances of which nothing is known.
+    """Return open images, the middles of `n` super-instances, farthest from what is known first.
 
     The rows are those of the space learned so far, where groups lie closer together than in the
     facets that `coverage` saw: what answers have shown to matter no longer has to be covered in
-    all that does not. The largest super-instance comes first.
+    all that does not. As there, any beginning of the list, with the images that are covered
+    already, comes near to all super-instances.
     """
     looked_at = np.arange(0, len(rows), -(-len(rows) // _LOOKED_AT))
-    found = KMeans(min(n, len(looked_at)), n_init=1, max_iter=20, random_state=0)
-    member = found.fit_predict(rows[looked_at])
-    distance = np.linalg.norm(rows[looked_at] - found.cluster_centers_[member], axis=1)
-    sizes = np.bincount(member)
-    if is_covered.any():
-        sizes[found.predict(rows[is_covered])] = 0
-    middles = []
-    for number in np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]:
-        members = np.flatnonzero((member == number) & is_open[looked_at])
-        middles.extend(members[distance[members].argsort(kind="stable")[:1]])
-    return looked_at[np.array(middles, dtype=np.intp)]
+    looked_at = looked_at[is_open[looked_at]]
+    if len(looked_at) <= n:
+        return looked_at
+    found = KMeans(n, n_init=1, max_iter=20, random_state=0).fit(rows[looked_at])
+    distance = np.linalg.norm(rows[looked_at] - found.cluster_centers_[found.labels_], axis=1)
+    by_instance = [np.flatnonzero(found.labels_ == c) for c in range(n)]
+    members = [m for m in by_instance if len(m)]
+    middles = looked_at[[m[distance[m].argmin()] for m in members]]
+    order = _most_telling_first(rows[middles], [len(m) for m in members], rows[is_covered])
+    return middles[order]
 
 
 @on_one_thread
@@ -189,7 +194,8 @@ class Phrasing:
 
 def checked_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     """Return kinds of questions, of a list or of a text with commas, or raise in words."""
-    chosen = tuple(kinds.split(",")) if isinstance(kinds, str) else tuple(kinds)
+    several = kinds.split(",") if isinstance(kinds, str) else kinds
+    chosen = tuple(kind.strip() for kind in several)
     for kind in chosen:
         if kind not in KINDS:
             raise UnknownNameError("kind of question", kind, KINDS)

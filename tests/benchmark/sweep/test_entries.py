@@ -125,6 +125,8 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
         ('[[runs]]\non = {digits="digit"}\nseed = true', "seed=True is no int"),
         ('[[runs]]\non = {digits="digit"}\nnoise = 2', "noise=2 is no chance"),
         ('[[runs]]\non = {digits="digit"}\nquestions = -1', "must not be negative"),
+        ('[[runs]]\non = {digits="digit"}\nmethod = []', "method is an empty list"),
+        ('[[runs]]\non = "digits"', "a data set is written on = { digits"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_runs(

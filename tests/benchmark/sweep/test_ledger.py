@@ -1,9 +1,11 @@
+import json
 from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.sweep.ledger import Ledger, read_rows
+from likewise.benchmark.sweep.ledger import Ledger, read_results, read_rows
 from likewise.errors import OutputError, ResultsFileError
+from tests.benchmark.tables.rows import row
 
 ONE = {"spec": {"method": "kmeans", "seed": 1}, "acc": 0.5}
 TWO = {"spec": {"method": "kmeans", "seed": 2}, "acc": 0.6}
@@ -51,6 +53,7 @@ def test_two_sweeps_do_not_write_into_one_file(tmp_path: Path) -> None:
         ("{\n{}\n", "Line 1 of .* is no JSON"),
         ('{"method": "cc"}\n[3]\n', "Line 2 of .* is no row of the benchmark"),
         ('{"acc": 1}\n{}\n', "Line 1 of .* names no method"),
+        ('{"spec": 3, "method": "cc"}\n{}\n', "Line 1 of .* is no row of the benchmark"),
     ],
 )
 def test_a_file_of_something_else_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -64,3 +67,26 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, content: str, messa
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ResultsFileError, match="make it with `likewise bench sweep`"):
         read_rows(tmp_path / "none.jsonl")
+
+
+def test_a_row_that_lacks_what_tables_need_is_named_and_a_failed_one_is_not(tmp_path: Path) -> None:
+    whole, failed = row("kmeans", 0.5), {"spec": {"method": "cc"}, "error": "no"}
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (whole, failed)))
+    assert read_results([path, path]) == [whole, failed] * 2
+    del whole["baselines"]
+    path.write_text(json.dumps(whole) + "\n")
+    with pytest.raises(ResultsFileError, match=r"'kmeans' has no 'baselines'.* run it again, or"):
+        read_results([path])
+
+
+def test_a_sweep_without_a_row_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    with Ledger(path):
+        assert path.exists()
+    assert not path.exists()
+    with Ledger(path) as ledger:
+        ledger.add(ONE)
+    with Ledger(path):
+        pass
+    assert read_rows(path) == [ONE]

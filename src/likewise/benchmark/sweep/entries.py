@@ -104,6 +104,10 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
             )
         if key not in KEYS:
             raise UnknownNameError("key of a sweep", key, KEYS)
+        if entry[key] == []:
+            raise InvalidParameterError(
+                f"{key} is an empty list, so nothing would run; name at least one, or leave it out."
+            )
 
 
 def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[Run]:
@@ -140,7 +144,7 @@ def _chosen(method: str, values: dict[str, Any]) -> dict[str, Any]:
     if method in METHODS and not facts(method)["asks"]:
         values["n_questions"] = 0  # a budget changes nothing: one run is enough
     if values.get("kinds"):
-        values["kinds"] = tuple(values["kinds"].split(","))
+        values["kinds"] = tuple(kind.strip() for kind in values["kinds"].split(","))
     return values
 
 
@@ -156,6 +160,11 @@ def _check_types(values: Mapping[str, Any]) -> None:
 def _tasks(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the sets and orientations; a folder of one's own names orientations only."""
     on = entry.get("on", {})
+    if not isinstance(on, Mapping) and "images" not in entry:
+        raise InvalidParameterError(
+            f"on = {on!r} says how to sort a folder of your own, but there is no images beside it; "
+            'a data set is written on = { digits = ["digit"] }.'
+        )
     if not isinstance(on, Mapping):
         return [{"orientation": name} for name in _several(on)]
     if "images" not in entry and not on:

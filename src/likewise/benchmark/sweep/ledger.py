@@ -12,6 +12,51 @@ from likewise.errors import OutputError, ResultsFileError
 from likewise.session.atomic import write_whole
 
 Row = dict[str, Any]
+_FIELDS = (  # what tables and figures are made from
+    "dataset",
+    "orientation",
+    "method",
+    "strategy",
+    "settings",
+    "encoder",
+    "protocol",
+    "seed",
+    "n_images",
+    "n_clusters",
+    "n_questions",
+    "n_answers",
+    "nmi",
+    "ari",
+    "acc",
+    "unasked",
+    "test",
+    "baselines",
+    "curve",
+    "seconds",
+    "peak_memory_mb",
+)
+
+
+def read_results(files: Iterable[Path]) -> list[Row]:
+    """Return the rows of several files, for tables and figures; failed ones are among them.
+
+    Raises
+    ------
+    ResultsFileError
+        If a file cannot be read, or a row lacks a field that every run has.
+    """
+    return [_whole(path, row) for path in files for row in read_rows(path)]
+
+
+def _whole(path: Path, row: Row) -> Row:
+    missing = [name for name in _FIELDS if name not in row]
+    if "error" not in row and missing:
+        raise ResultsFileError(
+            f"A row of {str(path)!r} for the method {row.get('spec', row)['method']!r} has no "
+            f"{missing[0]!r}, which every run has; it was cut or made elsewhere: run it again, or "
+            "remove it."
+        )
+    return row
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -50,7 +95,8 @@ def _row(path: Path, number: int, line: bytes) -> Row:
         raise ResultsFileError(
             f"Line {number} of {str(path)!r} is no JSON ({error}); remove it, or name another file."
         ) from error
-    if not isinstance(row, dict) or "method" not in row.get("spec", row):
+    spec = row.get("spec", row) if isinstance(row, dict) else None
+    if not isinstance(spec, dict) or "method" not in spec:
         raise ResultsFileError(
             f"Line {number} of {str(path)!r} is no row of the benchmark (it names no method); "
             "remove it, or name another file."
@@ -106,6 +152,8 @@ class Ledger:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self.rows:
+            self.path.unlink(missing_ok=True)  # nothing was run: no empty file stays behind
         os.close(self._descriptor)  # this also gives the lock back
 
     def _take_in(self) -> None:

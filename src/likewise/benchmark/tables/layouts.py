@@ -36,5 +36,5 @@ def make_tables(rows: Sequence[Row], layout: str = DEFAULT, *, times: bool = Tru
     """
     known = layouts()
     if layout not in known:
-        raise UnknownNameError("layout", layout, known)
+        raise UnknownNameError("layout", layout, [*known, "results"])
     return known[layout](rows, times=times)
