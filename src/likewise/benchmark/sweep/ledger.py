@@ -90,7 +90,7 @@ def _last(line: bytes) -> list[Row]:
 
 def _row(path: Path, number: int, line: bytes) -> Row:
     try:
-        row = json.loads(line)
+        row: Any = json.loads(line)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ResultsFileError(
             f"Line {number} of {str(path)!r} is no JSON ({error}); remove it, or name another file."
@@ -101,7 +101,8 @@ def _row(path: Path, number: int, line: bytes) -> Row:
             f"Line {number} of {str(path)!r} is no row of the benchmark (it names no method); "
             "remove it, or name another file."
         )
-    return row
+    found: Row = row
+    return found
 
 
 class Ledger:
