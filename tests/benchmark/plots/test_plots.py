@@ -22,6 +22,7 @@ from likewise.benchmark.tables.groups import groups
 from likewise.constraints.question import Answer, Question
 from likewise.errors import (
     InvalidParameterError,
+    LikewiseError,
     OutputError,
     ResultsFileError,
     UnknownNameError,
@@ -138,6 +139,27 @@ def test_a_run_is_shown(tmp_path: Path, kind: str, run: Run, options: dict[str, 
     width, height = _size(out)
     assert width > 100
     assert height > 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "run", "options", "message"),
+    [
+        ("questions", _digits(method="kmeans", n_images=40), {}, "'kmeans' asked nothing"),
+        (
+            "grids",
+            _digits(n_images=40, orientation="digit"),
+            {"other": "digit"},
+            "by 'digit'; name",
+        ),
+    ],
+    ids=["questions", "grids"],
+)
+def test_nothing_is_not_drawn(
+    tmp_path: Path, kind: str, run: Run, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(LikewiseError, match=message):
+        draw(Request(kind, run=run, options=options), tmp_path / "figure.png")
+    assert not (tmp_path / "figure.png").exists()
 
 
 def test_frames_say_what_was_answered() -> None:

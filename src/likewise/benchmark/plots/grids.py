@@ -32,6 +32,10 @@ def grids(request: Request) -> "Figure":
     other = request.options.get("other") or next((n for n in names if n != first), None)
     if other is None:
         raise DatasetError(f"This set can be sorted by {first!r} only, so there is no other grid.")
+    if other == first:
+        raise DatasetError(
+            f"Both grids would be sorted by {first!r}; name another one after --other, or leave it out."
+        )
     stages = [set_up(replace(run, orientation=name)) for name in (first, other)]
     for stage in stages:
         stage.play()

@@ -7,6 +7,7 @@ from likewise.benchmark.plots.canvas import new_figure, show_picture
 from likewise.benchmark.plots.request import Request
 from likewise.benchmark.plots.stage import Stage, set_up
 from likewise.constraints.question import Answer
+from likewise.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,11 @@ def questions(request: Request) -> "Figure":
     stage = set_up(request.needed_run())
     stage.play()
     answers = list(stage.model.constraints_.answers.values())[: request.options.get("n") or 24]
+    if not answers:
+        raise InvalidParameterError(
+            f"{stage.run.method!r} asked nothing, so there is no question to show; choose a method "
+            "that asks, and give --questions."
+        )
     n_wide = max((len(_pictures(answer)) for answer in answers), default=1)
     columns = max(1, min(_COLUMNS, 12 // n_wide))
     lines = max(1, math.ceil(len(answers) / columns))
