@@ -92,6 +92,12 @@ def test_a_size_too_small_is_refused() -> None:
         LiteEncoder("lite0", size=31)
 
 
+def test_a_size_too_large_is_refused() -> None:
+    assert LiteEncoder("lite0", size=1024).size == 1024
+    with pytest.raises(InvalidParameterError, match=r"size=1025 takes time.* at most 1024\.$"):
+        LiteEncoder("lite0", size=1025)
+
+
 def test_missing_weights_are_named_with_the_command_that_installs_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

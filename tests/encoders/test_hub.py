@@ -77,6 +77,19 @@ def test_a_folder_that_does_not_exist_is_said(name: str) -> None:
         find_model(name)
 
 
+def test_a_file_in_the_place_of_a_folder_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "tiny.bin").write_bytes(b"weights")
+    monkeypatch.chdir(tmp_path)
+    for name in (str(tmp_path / "models" / "tiny.bin"), "models/tiny.bin"):
+        with pytest.raises(
+            EncoderError, match=r"tiny\.bin is a file, not a folder .*save_pretrained"
+        ):
+            find_model(name)
+
+
 @pytest.mark.parametrize("name", ["some one/tiny", "-x/y", "x/y..z"])
 def test_what_cannot_be_an_id_is_said(name: str) -> None:
     with pytest.raises(EncoderError, match="cannot be the id of a model; ids look like"):

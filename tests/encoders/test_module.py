@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from likewise.encoders.module import module_encoder
 from likewise.engine.randomness import borrowed_global_generator
-from likewise.errors import EncoderError, UnknownNameError
+from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 
@@ -99,3 +99,85 @@ def test_an_output_that_is_no_vector_is_refused(module: nn.Module, what: str) ->
 def test_a_layer_that_is_not_there_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="'layer7' is not a known layer of this module"):
         module_encoder(small(), layers=["layer7"])
+
+
+def test_a_layer_that_gives_vectors_is_a_facet_as_it_is(pictures: list[Pixels]) -> None:
+    module = nn.Sequential(*small(), nn.ReLU(inplace=True))  # writes over what layer 4 gave
+    found = module_encoder(module, size=24, layers=["4"]).encode(pictures)
+    expected = module_encoder(small(), size=24).encode(pictures)["last"]
+    assert (expected < 0).any()
+    np.testing.assert_array_equal(found["4"], expected)
+
+
+class Tuples(nn.Module):
+    """Gives two things, as recurrent layers and attention do."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return x, x
+
+
+class Odd(nn.Module):
+    """Has a layer that is never called, one that gives no tensor and one that gives one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Flatten()])
+        self.tuples, self.flat = Tuples(), nn.Flatten(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.flat(x)
+        first: Tensor = self.parts[0](self.tuples(x)[0])
+        return first
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        ("parts", r"The layer 'parts' is never called when Odd looks at pictures; choose one that"),
+        ("tuples", r"The layer 'tuples' gives tuple, neither maps .* nor vectors \(b, d\); choose"),
+        ("flat", r"The layer 'flat' gives shape \(192,\), neither maps"),
+    ],
+)
+def test_a_layer_that_gives_nothing_to_pool_is_refused(layer: str, words: str) -> None:
+    module = Odd()
+    assert module_encoder(module, size=8, layers=["parts.0"]).facets["parts.0"] == 192
+    with pytest.raises(EncoderError, match=words):
+        module_encoder(module, size=8, layers=[layer])
+    assert not any(inner._forward_hooks for inner in module.modules())
+
+
+class Widening(nn.Module):
+    """Gives as many numbers a picture as there are pictures."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.new_zeros(len(x), len(x))
+
+
+def test_vectors_that_change_their_length_are_refused(pictures: list[Pixels]) -> None:
+    encoder = module_encoder(Widening(), size=8, name="odd")
+    assert encoder.encode(pictures[:1])["last"].shape == (1, 1)
+    with pytest.raises(
+        EncoderError, match=r"'odd' gives vectors of 5 numbers \(facet 'last'\) where it gave 1 bef"
+    ):
+        encoder.encode(pictures)
+
+
+class Empty(nn.Module):
+    """Gives vectors without numbers."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.new_zeros(len(x), 0)
+
+
+def test_vectors_without_numbers_are_refused() -> None:
+    with pytest.raises(
+        EncoderError, match=r"'odd' gives vectors of 0 numbers \(facet 'last'\), so"
+    ):
+        module_encoder(Empty(), size=8, name="odd")
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_size_that_is_no_length_is_refused(size: int) -> None:
+    assert module_encoder(nn.Flatten(), size=1).facets == {"last": 3}
+    with pytest.raises(InvalidParameterError, match=f"size={size} is no length of a side; choose"):
+        module_encoder(nn.Flatten(), size=size)

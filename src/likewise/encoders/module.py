@@ -11,8 +11,9 @@ from likewise.encoders.torch_encoder import (
     IMAGENET_STD,
     TorchEncoder,
     fingerprint,
+    shape_or_kind,
 )
-from likewise.errors import UnknownNameError
+from likewise.errors import EncoderError, UnknownNameError
 
 
 def module_encoder(
@@ -35,11 +36,20 @@ def module_encoder(
     mean, std : sequences of three floats
         The module sees ``(x / 255 - mean) / std``.
     layers : sequence of str
-        Names of submodules, as in ``module.named_modules()``, that give maps
-        ``(b, c, h, w)``; mean and spread of each become a facet of that name.
+        Names of submodules, as in ``module.named_modules()``. Each becomes a facet of that
+        name: mean and spread of maps ``(b, c, h, w)``, or vectors ``(b, d)`` as they are.
     name : str, optional
         The key of its vectors on disk; by default it is made of the class, the size and
         a hash of the weights.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such layer.
+    InvalidParameterError
+        If `size` is less than 1.
+    EncoderError
+        If the module gives no vectors, or a layer is not used or gives neither maps nor vectors.
 
     Examples
     --------
@@ -69,8 +79,8 @@ def _with_layers(
     """Return what the module gives and what passes its `layers`, in one pass."""
     seen: dict[str, Tensor] = {}
 
-    def note(layer: str, value: Tensor) -> None:
-        seen[layer] = mean_and_spread(value)
+    def note(layer: str, value: object) -> None:
+        seen[layer] = _pooled(layer, value)
 
     handles = [
         inner.register_forward_hook(lambda _, __, value, layer=layer: note(layer, value))
@@ -81,7 +91,23 @@ def _with_layers(
     finally:
         for handle in handles:
             handle.remove()
+    for layer in layers:
+        if layer not in seen:
+            raise EncoderError(
+                f"The layer {layer!r} is never called when {type(module).__name__} looks at "
+                "pictures; choose one that is (of a ModuleList, one of its parts)."
+            )
     return {"last": last} | {layer: seen[layer] for layer in layers}
+
+
+def _pooled(layer: str, value: object) -> Tensor:
+    """Return maps as mean and spread; vectors as they are now, whatever is done to them later."""
+    if not isinstance(value, Tensor) or value.ndim < 2:
+        raise EncoderError(
+            f"The layer {layer!r} gives {shape_or_kind(value)}, neither maps (b, c, h, w) nor "
+            "vectors (b, d); choose another layer."
+        )
+    return value.clone() if value.ndim == 2 else mean_and_spread(value)
 
 
 def _weights(module: nn.Module) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from likewise.encoders.encoder import Floats
-from likewise.errors import EncoderError
+from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 
@@ -42,11 +42,14 @@ class TorchEncoder:
         std: Sequence[float] = IMAGENET_STD,
         batch_size: int = 16,
     ) -> None:
+        if size < 1:
+            raise InvalidParameterError(f"size={size} is no length of a side; choose at least 1.")
         self.name, self.size = name, size
         self._network, self._forward, self._batch_size = network, forward, batch_size
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._mean = torch.tensor(mean, device=self._device).view(3, 1, 1)
         self._std = torch.tensor(std, device=self._device).view(3, 1, 1)
+        self.facets: dict[str, int] = {}
         blank = np.full((1, size, size, 3), 127, dtype=np.uint8)
         self.facets = {facet: vectors.shape[1] for facet, vectors in self._run(blank).items()}
 
@@ -75,16 +78,35 @@ class TorchEncoder:
 
     def _checked(self, facet: str, vectors: object, n_images: int) -> Floats:
         if isinstance(vectors, Tensor) and vectors.ndim == 2 and len(vectors) == n_images:
+            self._check_width(facet, vectors.shape[1])
             found: Floats = vectors.float().cpu().numpy()
             return found
-        what = type(vectors).__name__
-        if isinstance(vectors, Tensor):
-            what = f"shape {tuple(vectors.shape)}"
         raise EncoderError(
-            f"The encoder {self.name!r} gives {what} for {n_images} pictures (facet {facet!r}), "
-            "not one vector an image; pool and flatten its output: "
+            f"The encoder {self.name!r} gives {shape_or_kind(vectors)} for {n_images} pictures "
+            f"(facet {facet!r}), not one vector an image; pool and flatten its output: "
             "nn.Sequential(module, nn.AdaptiveAvgPool2d(1), nn.Flatten())."
         )
+
+    def _check_width(self, facet: str, width: int) -> None:
+        if not width:
+            raise EncoderError(
+                f"The encoder {self.name!r} gives vectors of 0 numbers (facet {facet!r}), so all "
+                "pictures are alike; give a network with at least one output."
+            )
+        known = self.facets.get(facet, width)  # not known yet for the first, blank picture
+        if width != known:
+            raise EncoderError(
+                f"The encoder {self.name!r} gives vectors of {width} numbers (facet {facet!r}) "
+                f"where it gave {known} before; give a network whose output has the same width "
+                "for all pictures, however many it sees at once."
+            )
+
+
+def shape_or_kind(value: object) -> str:
+    """Return what a network gave, for messages: the shape of a tensor, else the type."""
+    if isinstance(value, Tensor):
+        return f"shape {tuple(value.shape)}"
+    return type(value).__name__
 
 
 def fingerprint(chunks: Iterable[bytes]) -> str:

@@ -1,5 +1,6 @@
 """Ready vectors: arrays and ``.npy`` or ``.npz`` files that were computed elsewhere."""
 
+import reprlib
 import zipfile
 from os import PathLike
 from pathlib import Path
@@ -29,8 +30,8 @@ def read_vectors(source: str | PathLike[str] | npt.ArrayLike) -> Embeddings:
     EncoderError
         If the file cannot be read as vectors.
     InvalidParameterError
-        If rows have different lengths, numbers are missing or infinite, or facets do not
-        have the same number of rows.
+        If it is neither a path nor numbers, rows have different lengths, numbers are missing
+        or infinite, or facets do not have the same number of rows.
 
     Examples
     --------
@@ -56,6 +57,10 @@ def as_vectors(array: Any, name: str = "vectors", width: int | None = None) -> F
         The d it must have, where that is known.
     """
     vectors = _as_array(array, name)
+    if vectors.dtype.kind not in "fiub":
+        raise InvalidParameterError(
+            f"{name} holds {vectors.dtype}, not numbers; give an array of floats."
+        )
     if vectors.ndim != 2 or not vectors.shape[1]:
         raise InvalidParameterError(
             f"{name} has shape {vectors.shape}, not (n, d); give one vector an image."
@@ -64,10 +69,6 @@ def as_vectors(array: Any, name: str = "vectors", width: int | None = None) -> F
         raise InvalidParameterError(
             f"{name} has vectors of {vectors.shape[1]} numbers, but {width} are known here; "
             "compute them with the encoder that made the others."
-        )
-    if vectors.dtype.kind not in "fiub":
-        raise InvalidParameterError(
-            f"{name} holds {vectors.dtype}, not numbers; give an array of floats."
         )
     if vectors.dtype != np.float32:
         with np.errstate(over="ignore"):  # what becomes infinite is refused below
@@ -80,16 +81,34 @@ def as_vectors(array: Any, name: str = "vectors", width: int | None = None) -> F
 def _as_array(array: Any, name: str) -> npt.NDArray[Any]:
     try:
         vectors: npt.NDArray[Any] = np.asanyarray(array)  # a memory map stays one
-    except ValueError:
-        vectors = np.empty(0, dtype=object)
+    except ValueError:  # rows of several lengths
+        vectors = np.fromiter(array, dtype=object)
     if vectors.dtype == object:
-        lengths = [np.size(row) for row in array]
-        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-        raise InvalidParameterError(
-            f"{name} is ragged: row 0 has {lengths[0]} numbers and row {odd} has {lengths[odd]}; "
-            "give vectors of equal length."
-        )
+        if not vectors.ndim:
+            raise InvalidParameterError(
+                f"{name} is {reprlib.repr(array)}, not numbers; give an array (n, d), one vector "
+                f"an image, or the path of {_KINDS}."
+            )
+        _check_rows(vectors, name)
     return vectors
+
+
+def _check_rows(rows: npt.NDArray[Any], name: str) -> None:
+    """Refuse Python objects that are no rows, or not all of one length."""
+    lengths: list[int] = []
+    for i, row in enumerate(rows):
+        try:
+            lengths.append(len(row))
+        except TypeError:
+            raise InvalidParameterError(
+                f"{name} holds {reprlib.repr(row)} in row {i}, not a vector of numbers; "
+                "give an array of floats (n, d), one vector an image."
+            ) from None
+        if lengths[i] != lengths[0]:
+            raise InvalidParameterError(
+                f"{name} is ragged: row 0 has {lengths[0]} numbers and row {i} has {lengths[i]}; "
+                "give vectors of equal length."
+            )
 
 
 def _check_finite(rows: npt.NDArray[Any], start: int, name: str) -> None:

@@ -16,6 +16,16 @@ _FULL = (
     "could not be written: the disk is full. What was acknowledged before is safe; free some "
     "space and do the last step again."
 )
+_QUOTA = (
+    "could not be written: your share of this disk (the quota) is used up. What was acknowledged "
+    "before is safe; remove some of your files or ask for a larger share, and do the last step "
+    "again."
+)
+_TOO_LARGE = (
+    "could not be written: the file would be larger than a file may be here (`ulimit -f`, or the "
+    "kind of disk). What was acknowledged before is safe; raise that limit or use another disk, "
+    "and do the last step again."
+)
 _DATABASE = {
     sqlite3.SQLITE_FULL: _FULL,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
@@ -43,7 +53,8 @@ _DATABASE = {
 }
 _SYSTEM = {
     errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
+    errno.EDQUOT: _QUOTA,
+    errno.EFBIG: _TOO_LARGE,
     errno.EROFS: _READ_ONLY,
     errno.EACCES: _READ_ONLY,
     errno.EPERM: _READ_ONLY,
