@@ -1,3 +1,5 @@
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -6,11 +8,12 @@ import pytest
 from PIL import Image
 
 from likewise.benchmark.datasets.dataset import Dataset
+from likewise.benchmark.datasets.packed import PackedCollection, pieces_of
 from likewise.benchmark.inputs import for_k_means, make_inputs
 from likewise.benchmark.protocol import Parts, Run
 from likewise.benchmark.subset import Subset
 from likewise.encoders.embed import Embeddings
-from likewise.errors import DatasetError
+from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.folder import read_folder
 from likewise.seeds import stream
@@ -57,10 +60,73 @@ def test_a_file_that_broke_since_it_was_read_is_left_out_everywhere(tmp_path: Pa
         Image.fromarray(picture).save(folder / f"{i}.png")
     toy = Dataset("toy", LABELS, read_folder(folder))
     (folder / "0.png").write_bytes(b"")
-    inputs = make_inputs(_run(), toy, PARTS)
+    (folder / "7.png").write_bytes(b"")  # no part of the run
+    with pytest.warns(LikewiseWarning) as warned:
+        inputs = make_inputs(_run(), toy, PARTS)
+    assert [str(one.message) for one in warned] == [
+        "Left out, because they cannot be read, are 1 of the 5 pictures of 'toy':\n"
+        "'0.png' was changed since it was scanned; read the folder again."
+    ]
+    assert warned[0].filename == __file__
     assert inputs.parts.train.tolist() == [6, 3]
     assert inputs.parts.test.tolist() == [5, 1]
     assert len(inputs.train) == 2
+
+
+def _zip(path: Path, broken: dict[int, bytes]) -> PackedCollection:
+    """Return the pictures in a zip, some of them not what their names say."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for i, picture in enumerate(PIXELS):
+            stream = io.BytesIO()
+            Image.fromarray(picture).save(stream, "PNG")
+            archive.writestr(f"{i}.png", broken.get(i, stream.getvalue()))
+    return PackedCollection(list(pieces_of(path)))
+
+
+@pytest.mark.parametrize("from_scratch", [False, True])
+def test_broken_pictures_in_an_archive_are_left_out_by_name(
+    tmp_path: Path, from_scratch: bool
+) -> None:
+    archive = tmp_path / "toy.zip"
+    toy = Dataset("toy", LABELS, _zip(archive, {0: b"no picture", 5: b"", 7: b"no part of it"}))
+    steps: list[tuple[str, int, int]] = []
+    with pytest.warns(LikewiseWarning) as warned:
+        inputs = make_inputs(
+            _run(from_scratch=from_scratch),
+            toy,
+            PARTS,
+            lambda title: lambda done, total: steps.append((title, done, total)),
+        )
+    (message,) = [str(one.message) for one in warned]
+    head, first, second = message.split("\n")
+    assert head == "Left out, because they cannot be read, are 2 of the 5 pictures of 'toy':"
+    assert first.startswith(f"'0.png' in '{archive}' is no picture that can be read: it ")
+    assert second.startswith(f"'5.png' in '{archive}' is empty (0 bytes); ")
+    assert (inputs.parts.train.tolist(), inputs.parts.test.tolist()) == ([6, 3], [1])
+    assert (len(inputs.train), len(inputs.test)) == (2, 1)
+    assert steps[-1] == ("reading pictures" if from_scratch else "embedding", 5, 5)
+    if from_scratch:
+        np.testing.assert_array_equal(inputs.train.pixels(1), PIXELS[3])
+        np.testing.assert_array_equal(inputs.test.pixels(0), PIXELS[1])
+
+
+def test_a_broken_copy_is_left_out_with_what_is_said_of_the_first(tmp_path: Path) -> None:
+    archive = tmp_path / "toy.zip"
+    toy = Dataset("toy", LABELS, _zip(archive, {0: b"", 6: b""}))
+    with pytest.warns(LikewiseWarning) as warned:
+        make_inputs(_run(), toy, Parts(np.arange(8), np.empty(0, np.intp)))
+    _, first, second = str(warned[0].message).split("\n")
+    assert first.startswith(f"'0.png' in '{archive}' is empty (0 bytes); ")
+    assert second.startswith(f"'6.png' is a copy: '0.png' in '{archive}' is empty (0 bytes); ")
+
+
+def test_held_out_pictures_that_are_all_broken_are_no_test(tmp_path: Path) -> None:
+    toy = Dataset("toy", LABELS, _zip(tmp_path / "toy.zip", {5: b"x", 1: b"y"}))
+    for from_scratch in (False, True):
+        with pytest.warns(LikewiseWarning, match="are 2 of the 5 pictures"):
+            inputs = make_inputs(_run(from_scratch=from_scratch), toy, PARTS)
+        assert inputs.test is None
+        assert len(inputs.parts.test) == 0
 
 
 def test_from_scratch_the_pictures_themselves_are_given() -> None:

@@ -1,5 +1,6 @@
 """What a method gets to see: ready vectors, vectors of an encoder, or the pictures themselves."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from likewise.benchmark.datasets.dataset import Dataset, Indexes
+from likewise.benchmark.datasets.packed import PackedCollection
 from likewise.benchmark.protocol import Parts, Run
 from likewise.benchmark.subset import Subset
 from likewise.encoders.embed import Embeddings, embed
 from likewise.encoders.registry import DEFAULT, make_encoder
 from likewise.encoders.store import EmbeddingStore, default_cache
-from likewise.errors import DatasetError
+from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection
 from likewise.images.files import FileCollection
 from likewise.images.resize import resize
+from likewise.images.skipped import Skipped, summary
 from likewise.progress import Progress, silent
 
 Step = Callable[[str], Progress]  # the title of a long step -> who is told of it
@@ -48,7 +51,13 @@ class Inputs:
 
 
 def make_inputs(run: Run, dataset: Dataset, parts: Parts, step: Step = quiet) -> Inputs:
-    """Return the images of a run in the form it wants them; vectors go through the cache."""
+    """Return the images of a run in the form it wants them; vectors go through the cache.
+
+    Warns
+    -----
+    LikewiseWarning
+        If pictures cannot be read; they are named, and left out.
+    """
     if dataset.vectors is not None and run.encoder is None and not run.from_scratch:
         test = dataset.vectors[parts.test] if len(parts.test) else None
         return Inputs(dataset.vectors[parts.train], test, None, parts)
@@ -57,12 +66,52 @@ def make_inputs(run: Run, dataset: Dataset, parts: Parts, step: Step = quiet) ->
             f"{dataset.name!r} has vectors but no pictures; leave out --encoder and --from-scratch."
         )
     if run.from_scratch:
-        held_out = Subset(dataset.collection, parts.test) if len(parts.test) else None
-        return Inputs(Subset(dataset.collection, parts.train), held_out, None, parts)
-    return _embedded(run, dataset.collection, parts, step)
+        inputs, skipped = _pictures(dataset.collection, parts, step)
+    else:
+        inputs, skipped = _embedded(run, dataset.collection, parts, step)
+    if skipped:
+        n_wanted = len(parts.train) + len(parts.test)
+        warnings.warn(
+            f"Left out, because they cannot be read, are {len(skipped)} of the {n_wanted} "
+            f"pictures of {dataset.name!r}:\n{summary(skipped)}",
+            LikewiseWarning,
+            stacklevel=2,
+        )
+    return inputs
 
 
-def _embedded(run: Run, collection: ImageCollection, parts: Parts, step: Step) -> Inputs:
+def _pictures(
+    collection: ImageCollection, parts: Parts, step: Step
+) -> tuple[Inputs, list[Skipped]]:
+    """Return the pictures that can be read, and why the others cannot.
+
+    Only those in archives are looked at: all others were when they were found.
+    """
+    skipped: dict[int, Skipped] = {}
+    if isinstance(collection, PackedCollection):
+        wanted, tell = np.concatenate(parts).tolist(), step("reading pictures")
+        for n_done, i in enumerate(wanted, start=1):
+            try:
+                collection.pixels(i)
+            except ImageError as error:
+                skipped[i] = _named(Skipped(collection.name(i), str(error)))
+            tell(n_done, len(wanted))
+    train, test = (part[~np.isin(part, list(skipped))] for part in parts)
+    held_out = Subset(collection, test) if len(test) else None
+    inputs = Inputs(Subset(collection, train), held_out, None, Parts(train, test))
+    return inputs, list(skipped.values())
+
+
+def _named(one: Skipped) -> Skipped:
+    """Return `one` with its name said once; the reason begins with it, or with that of a copy."""
+    reason = one.reason.removeprefix(f"{one.name!r} ")
+    return Skipped(one.name, f"is a copy: {reason}" if reason == one.reason else reason)
+
+
+def _embedded(
+    run: Run, collection: ImageCollection, parts: Parts, step: Step
+) -> tuple[Inputs, list[Skipped]]:
+    """Return the vectors of the pictures that can be read, and why the others cannot."""
     encoder = make_encoder(run.encoder or DEFAULT)
     wanted = np.concatenate(parts)
     # Files are all embedded: the encoder reads large ones faster when it sees they are files.
@@ -70,14 +119,18 @@ def _embedded(run: Run, collection: ImageCollection, parts: Parts, step: Step) -
     seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
     found = embed(seen, encoder, EmbeddingStore(default_cache()), step("embedding"))
     kept = np.arange(len(seen)) if found.kept is None else found.kept
-    rows = {int(position): row for row, position in enumerate(kept if is_whole else wanted[kept])}
+    places = np.arange(len(seen)) if is_whole else wanted  # in `collection`
+    rows = {int(position): row for row, position in enumerate(places[kept])}
+    lost = zip(np.delete(places, kept), found.skipped, strict=True)
+    skipped = [_named(one) for position, one in lost if position in wanted]
     train, test = (_readable(part, rows) for part in parts)
-    return Inputs(
+    inputs = Inputs(
         _rows(found, train, rows),
         _rows(found, test, rows) if len(test) else None,
         encoder.name,
         Parts(train, test),
     )
+    return inputs, skipped
 
 
 def _readable(part: Indexes, rows: dict[int, int]) -> Indexes:

@@ -89,3 +89,9 @@ def test_half_a_gzip_is_named(tmp_path: Path) -> None:
     (tmp_path / "half.gz").write_bytes(content[: len(content) // 2])
     with pytest.raises(DatasetError, match=r"half.gz' is broken or half-downloaded"):
         read_idx(tmp_path / "half.gz")
+
+
+def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"x")
+    with pytest.raises(DatasetError, match=r"ubyte.gz' is a file; --data wants the folder the fou"):
+        load_dataset("fashion-mnist", tmp_path / "train-images-idx3-ubyte.gz")

@@ -73,8 +73,41 @@ def test_the_official_archive_is_read_in_place(whole: Path) -> None:
 
 def test_half_of_the_official_archive_is_refused(whole: Path) -> None:
     whole.write_bytes(whole.read_bytes()[:100_000])
-    with pytest.raises(DatasetError, match=r"broken or half-downloaded .* https://image-net.org"):
+    with pytest.raises(
+        DatasetError,
+        match=r"broken or half-downloaded \('.*/official/ILSVRC2012_img_train.tar': .* "
+        r"https://image-net.org",
+    ):
         load_dataset("imagenet10", whole.parent)
+
+
+@pytest.mark.parametrize("where", ["header", "data"])
+def test_a_class_archive_that_is_cut_short_is_named(
+    tmp_path: Path, jpeg: Callable[[int], bytes], make_tar: MakeTar, where: str
+) -> None:
+    for synset in synsets("imagenet10"):
+        make_tar(tmp_path / f"{synset}.tar", members(synset, jpeg))
+    broken = tmp_path / f"{list(synsets('imagenet10'))[4]}.tar"
+    with tarfile.open(broken) as archive:
+        second = archive.getmembers()[1]
+    end = second.offset + 100 if where == "header" else second.offset_data + 100
+    broken.write_bytes(broken.read_bytes()[:end])
+    with pytest.raises(
+        DatasetError,
+        match=rf"^An archive of imagenet10 is broken or half-downloaded \('{broken}': .*\); "
+        "download it again from https://image-net.org",
+    ):
+        load_dataset("imagenet10", tmp_path)
+
+
+def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "n01847000.tar").write_bytes(b"x")
+    with pytest.raises(
+        DatasetError,
+        match=r"n01847000.tar' is a file, and not ILSVRC2012_img_train.tar with the data set "
+        r"'imagenet10'; --data wants the folder",
+    ):
+        load_dataset("imagenet10", tmp_path / "n01847000.tar")
 
 
 def test_classes_without_pictures_are_named(

@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets.packed import PackedCollection, pieces_of
+from likewise.benchmark.datasets.packed import PackedCollection, pieces_of, pieces_of_tar
 from likewise.errors import ImageError
 from likewise.images.collection import ImageCollection
 
@@ -80,3 +81,59 @@ def test_a_damaged_picture_is_named(
     assert collection.pixels(0).shape == (8, 8, 3)
     with pytest.raises(ImageError, match=r"'b/two.JPEG' in .* \(its checksum is wrong\)"):
         collection.pixels(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"), [("zip", "/pictures.zip"), ("tar", "/pictures.tar"), ("folder", "/pictures")]
+)
+def test_a_picture_that_is_broken_in_a_sound_archive_is_named(
+    kind: str, where: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
+) -> None:
+    files["b/two.JPEG"] = files["b/two.JPEG"][:-40]
+    collection = PackedCollection(list(pieces_of(place(kind, tmp_path, files, make_tar))))
+    assert collection.pixels(0).shape == (8, 8, 3)
+    with pytest.raises(ImageError) as caught:
+        collection.pixels(1)
+    assert str(caught.value).startswith(f"'b/two.JPEG' in '{tmp_path}{where}' is broken or trunc")
+
+
+#: A header and one block of data each, then the end: zeros from byte 2,048 on.
+BLOCKS = {"one.jpg": b"1" * 512, "two.jpg": b"2" * 500}
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "reason"),
+    [
+        (0, "empty file"),
+        (100, "truncated header"),
+        (1024, "no member and no end of the archive at byte 1,024"),  # between the members
+        (1124, "no member and no end of the archive at byte 1,024"),  # in the second header
+        (1636, "unexpected end of data"),  # in the second member
+        (2048, "no member and no end of the archive at byte 2,048"),
+        (2559, "no member and no end of the archive at byte 2,048"),
+    ],
+)
+def test_a_tar_that_is_cut_short_is_named(
+    n_bytes: int, reason: str, tmp_path: Path, make_tar: MakeTar
+) -> None:
+    archive = make_tar(tmp_path / "cut.tar", BLOCKS)
+    archive.write_bytes(archive.read_bytes()[:n_bytes])
+    with pytest.raises(tarfile.ReadError) as caught:
+        list(pieces_of_tar(archive, 0))
+    assert str(caught.value) == f"'{archive}': {reason}"
+
+
+def test_one_block_of_zeros_is_end_enough(tmp_path: Path, make_tar: MakeTar) -> None:
+    archive = make_tar(tmp_path / "short.tar", BLOCKS)
+    archive.write_bytes(archive.read_bytes()[:2560])
+    assert [piece.name for piece in pieces_of_tar(archive, 0)] == ["one.jpg", "two.jpg"]
+
+
+def test_the_end_of_a_tar_within_a_file_is_its_own(tmp_path: Path, make_tar: MakeTar) -> None:
+    content = make_tar(tmp_path / "inner.tar", BLOCKS).read_bytes()
+    outer = tmp_path / "outer"
+    outer.write_bytes(b"x" * 700 + content + b"more")
+    assert [piece.read() for piece in pieces_of_tar(outer, 700)] == list(BLOCKS.values())
+    outer.write_bytes(b"x" * 700 + content[:1124] + b"more")
+    with pytest.raises(tarfile.ReadError, match=r"outer': no member .* at byte 1,724"):
+        list(pieces_of_tar(outer, 700))

@@ -33,6 +33,13 @@ def test_the_official_archive_is_read_without_a_word(archive: Path) -> None:
     assert toy.read_files(*toy.find(archive.parent)) == CONTENTS
 
 
+def test_files_come_in_the_order_of_the_form_whatever_the_archives(
+    tmp_path: Path, make_tar: MakeTar
+) -> None:
+    make_tar(tmp_path / "toy.tar.gz", {f"toy-files/{k}": CONTENTS[k] for k in reversed(CONTENTS)})
+    assert list(TOY.read_files(*TOY.find(tmp_path)).items()) == list(CONTENTS.items())
+
+
 def test_no_folder_says_where_to_get_the_set() -> None:
     with pytest.raises(
         DatasetError,
@@ -54,6 +61,17 @@ def test_a_missing_archive_says_what_was_looked_for_and_where_to_put_it(tmp_path
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"nowhere' is no folder with the files"):
         TOY.find(tmp_path / "nowhere")
+
+
+def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_bytes(b"x")
+    with pytest.raises(
+        DatasetError,
+        match=r"notes.txt' is a file, and none of the data set 'toy' \(looked for toy.tar.gz, "
+        r"toy-files/\); --data wants the folder: download toy.tar.gz from "
+        r"https://example.org/toy, put it into a folder and give that folder\.$",
+    ):
+        TOY.find(tmp_path / "notes.txt")
 
 
 def test_a_wrong_checksum_gives_both_sums(archive: Path) -> None:
@@ -99,5 +117,8 @@ def test_an_archive_that_lacks_a_file_names_it(tmp_path: Path, make_tar: MakeTar
 def test_a_folder_unpacked_half_way_names_what_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "toy-files").mkdir()
     (tmp_path / "toy-files" / "two.bin").write_bytes(b"2")
-    with pytest.raises(DatasetError, match=r"lacks 'one.bin' of .* unpack toy.tar.gz again"):
+    with pytest.raises(
+        DatasetError,
+        match=r"lacks 'one.bin' of .* unpack toy.tar.gz again, or download it again from https://e",
+    ):
         TOY.find(tmp_path)

@@ -36,7 +36,12 @@ CIFAR10 = Published(
             170_052_171,
             "c32a1d4ab5d03f1284b67883e8d87530",
         ),
-        Form("cifar10.zip", "cifar10", tuple(f"train/{name}" for name in class_names("cifar10"))),
+        Form(
+            "cifar10.zip",
+            "cifar10",
+            tuple(f"train/{name}" for name in class_names("cifar10")),
+            is_on_page=False,
+        ),
     ),
 )
 CIFAR100 = Published(
@@ -76,7 +81,7 @@ def load_cifar100(data: Path | None) -> Dataset:
 
 
 def _load(source: Published, form: Form, path: Path, *, label: str, n_label_bytes: int) -> Dataset:
-    """Read batches; the last is the test set. The fine label is the last one before the pixels."""
+    """Read batches; the last of `form` is the test set. The fine label stands before the pixels."""
     contents = source.read_files(form, path)
     batches = [
         _binary(content, name, n_label_bytes)
@@ -111,7 +116,18 @@ def _python(content: bytes, name: str, label: str) -> tuple[npt.NDArray[np.intp]
             f"{name!r} has {', '.join(sorted(batch))}, but no {label!r} or no 'data'; "
             "it is a batch of another data set: give the folder of the right one."
         )
-    numbers, pixels = np.asarray(batch[label], dtype=np.intp), np.asarray(batch["data"])
+    try:
+        numbers, pixels = np.asarray(batch[label], dtype=np.intp), np.asarray(batch["data"])
+    except (OverflowError, TypeError, ValueError) as error:  # lists of lists, None, huge numbers
+        raise DatasetError(
+            f"{name!r} cannot be read as arrays ({error}); it is broken, or not the official "
+            "file: download the archive again."
+        ) from error
+    if numbers.ndim != 1:
+        raise DatasetError(
+            f"{name!r} holds labels of shape {numbers.shape}, not one for each picture; "
+            "it is broken, or not the official file: download the archive again."
+        )
     if pixels.dtype != np.uint8 or pixels.shape != (len(numbers), _N_VALUES):
         raise DatasetError(
             f"{name!r} holds {pixels.dtype} of shape {pixels.shape} for {len(numbers)} labels, "

@@ -79,6 +79,11 @@ def _find(data: Path | None, file: str) -> Path:
             "No folder was given for the data set 'fashion-mnist', which is not part of this "
             f"program; download its four files from {_WHERE} and give their folder (--data)."
         )
+    if data.is_file():
+        raise DatasetError(
+            f"{str(data)!r} is a file; --data wants the folder the four files of the data set "
+            f"'fashion-mnist' (from {_WHERE}) are in: give that folder."
+        )
     names = [file + ".gz", file, file.replace("-idx", ".idx")]
     for path in (data / folder / name for folder in _FOLDERS for name in names):
         if path.is_file():

@@ -29,11 +29,16 @@ def load_imagenet_part(name: str, data: Path | None) -> Dataset:
             f"No folder was given for the data set {name!r}, which is not part of this program; "
             f"download {_WHOLE} from {_WHERE} and give the folder it lies in (--data)."
         )
+    if data.is_file() and data.name != _WHOLE:
+        raise DatasetError(
+            f"{str(data)!r} is a file, and not {_WHOLE} with the data set {name!r}; "
+            "--data wants the folder that or the classes lie in: give that folder."
+        )
     try:
         pieces = _pieces(name, data)
     except (OSError, tarfile.TarError) as error:
         raise DatasetError(
-            f"An archive of {name} in {str(data)!r} is broken or half-downloaded ({error}); "
+            f"An archive of {name} is broken or half-downloaded ({error}); "
             f"download it again from {_WHERE}."
         ) from error
     missing = [synset for synset in synsets(name) if not pieces.get(synset)]

@@ -7,11 +7,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from likewise.errors import ImageError
 from likewise.images.collection import Pixels
-from likewise.images.decode import decode
+from likewise.images.decode import naming, read
 from likewise.images.formats import EXTENSIONS
 from likewise.images.skipped import Skipped
 
@@ -28,6 +30,12 @@ class Piece:
     n_bytes: int = -1  # to the end
     deflated: bool = False
     crc: int | None = None  # in a zip; there a header of unknown length comes first
+
+    def __str__(self) -> str:
+        """Return what messages call it: its name, and the archive or folder it is below."""
+        is_file = self.n_bytes < 0
+        place = self.path.parents[self.name.count("/")] if is_file else self.path
+        return f"{self.name!r} in {str(place)!r}"
 
     def read(self) -> bytes:
         """Return the picture file; every call opens the archive, so processes can share this."""
@@ -64,7 +72,9 @@ class PackedCollection:
 
     def pixels(self, index: int) -> Pixels:
         """Return one image upright, as RGB (h, w, 3)."""
-        return decode(self._content(index))
+        content = self._content(index)
+        with naming(str(self._pieces[index])):
+            return read(BytesIO(content))
 
     def identity(self, index: int) -> str:
         """Return the SHA-256 of the picture file, as if it lay in a folder."""
@@ -80,7 +90,7 @@ class PackedCollection:
             return piece.read()
         except (OSError, struct.error, zlib.error) as error:
             raise ImageError(
-                f"{piece.name!r} in {str(piece.path)!r} cannot be read ({error}); "
+                f"{piece} cannot be read ({error}); "
                 "the file was changed or is damaged: get it again."
             ) from error
 
@@ -112,13 +122,30 @@ def _of_zip(path: Path) -> Iterator[Piece]:
 
 
 def pieces_of_tar(path: Path, offset: int, *, only_pictures: bool = True) -> Iterator[Piece]:
-    """Yield the members of an uncompressed tar that begins at `offset` of a file."""
-    with path.open("rb") as stream:
-        stream.seek(offset)
-        with tarfile.open(fileobj=stream, mode="r:") as archive:
-            for member in archive:
-                if member.isfile() and (_is_picture(member.name) or not only_pictures):
-                    yield Piece(path, member.name, member.offset_data, member.size)
+    """Yield the members of an uncompressed tar that begins at `offset` of a file.
+
+    Raises
+    ------
+    tarfile.ReadError
+        If it is no tar or is cut short; the text begins with the file.
+    """
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            with tarfile.open(fileobj=stream, mode="r:") as archive:
+                for member in archive:
+                    if member.isfile() and (_is_picture(member.name) or not only_pictures):
+                        yield Piece(path, member.name, member.offset_data, member.size)
+                _check_end(stream, archive.offset)
+    except tarfile.TarError as error:
+        raise tarfile.ReadError(f"{str(path)!r}: {error}") from error
+
+
+def _check_end(stream: BinaryIO, offset: int) -> None:
+    """Raise if no block of zeros ends the archive; `tarfile` takes half a header for its end."""
+    stream.seek(offset)
+    if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError(f"no member and no end of the archive at byte {offset:,}")
 
 
 def _is_picture(name: str) -> bool:

@@ -29,6 +29,8 @@ class Form:
         What must be in the folder.
     n_bytes, md5 : int and str, optional
         Of the official archive.
+    is_on_page : bool
+        Whether the set's page offers it; else whoever has it got it elsewhere.
     """
 
     archive: str
@@ -36,6 +38,7 @@ class Form:
     files: tuple[str, ...]
     n_bytes: int | None = None
     md5: str | None = None
+    is_on_page: bool = True
 
     def is_at(self, path: Path) -> bool:
         """Return whether `path` is the archive or the folder."""
@@ -75,6 +78,12 @@ class Published:
                 if form.is_at(path):
                     self._check(form, path)
                     return form, path
+        if data.is_file():
+            raise DatasetError(
+                f"{str(data)!r} is a file, and none of the data set {self.name!r} (looked for "
+                f"{self._looked_for()}); --data wants the folder: "
+                f"{self.how_to_get('a folder')} and give that folder."
+            )
         reason = "has none of the files" if data.is_dir() else "is no folder with the files"
         raise DatasetError(
             f"{str(data)!r} {reason} of the data set {self.name!r} (looked for "
@@ -85,6 +94,12 @@ class Published:
         """Return the advice where to download the set and where to put it."""
         return f"download {self.forms[0].archive} from {self.page}, put it into {place}"
 
+    def _again(self, form: Form) -> str:
+        """Return the advice how to get a form anew."""
+        if form.is_on_page:
+            return f"download it again from {self.page}"
+        return f"copy {form.archive} again from where it came from"
+
     def _looked_for(self) -> str:
         return ", ".join(f"{form.archive}, {form.folder}/" for form in self.forms)
 
@@ -94,12 +109,12 @@ class Published:
             if missing:
                 raise DatasetError(
                     f"The folder {str(path)!r} lacks {some(missing)} of the data set "
-                    f"{self.name!r}; unpack {form.archive} again (from {self.page})."
+                    f"{self.name!r}; unpack {form.archive} again, or {self._again(form)}."
                 )
         elif path.stat().st_size == form.n_bytes and _md5(path) != form.md5:
             raise DatasetError(
                 f"{str(path)!r} has a wrong checksum (MD5 {_md5(path)}, not {form.md5}): it was "
-                f"damaged on its way; delete it and download it again from {self.page}."
+                f"damaged on its way; delete it and {self._again(form)}."
             )
 
     @contextmanager
@@ -110,7 +125,7 @@ class Published:
         except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
             raise DatasetError(
                 f"{str(path)!r} is broken or half-downloaded ({_size(form, path)}: {error}); "
-                f"delete it and download it again from {self.page}."
+                f"delete it and {self._again(form)}."
             ) from error
         if path.is_file() and form.n_bytes not in (None, path.stat().st_size):
             warnings.warn(
@@ -121,7 +136,10 @@ class Published:
             )
 
     def read_files(self, form: Form, path: Path) -> dict[str, bytes]:
-        """Return the content of `form`'s files, from its folder or its tar archive."""
+        """Return the content of `form`'s files in their order, from its folder or tar archive.
+
+        The archive may hold them in any order: CIFAR-10's has the test set third.
+        """
         with self.reading(form, path):
             if path.is_dir():
                 return {file: (path / file).read_bytes() for file in form.files}
@@ -130,9 +148,9 @@ class Published:
         if missing:
             raise DatasetError(
                 f"{str(path)!r} lacks {some(missing)} of the data set {self.name!r}; "
-                f"download it again from {self.page}."
+                f"{self._again(form)}."
             )
-        return contents
+        return {file: contents[file] for file in form.files}
 
 
 def _members(archive: Path, files: set[str]) -> dict[str, bytes]:
