@@ -34,7 +34,8 @@ def grids(request: Request) -> "Figure":
         raise DatasetError(f"This set can be sorted by {first!r} only, so there is no other grid.")
     if other == first:
         raise DatasetError(
-            f"Both grids would be sorted by {first!r}; name another one after --other, or leave it out."
+            f"Both grids would be sorted by {first!r}; name another one after --other, or leave it "
+            "out."
         )
     stages = [set_up(replace(run, orientation=name)) for name in (first, other)]
     for stage in stages:
