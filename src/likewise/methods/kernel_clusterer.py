@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from likewise.methods.base import Floats, PersonalClusterer
+from likewise.methods.checks import check_between
 from likewise.methods.choosing import checked_kinds
 from likewise.methods.doubting import Doubts
 from likewise.methods.experience import Experience, tempered
@@ -37,6 +38,8 @@ class KernelClusterer(PersonalClusterer):
         return int(self._settings.n_clusters or 0)
 
     def _build(self) -> None:
+        check_between("number of directions", "width", self._settings.width, 1)
+        check_between("share of images", "self_training", self._settings.self_training, 0, 1)
         self._kinds = checked_kinds(self._settings.kinds)
         self._expectations: list[bool] = []
         self.experience_, self._temperature = Experience(), 1.0

@@ -132,21 +132,14 @@ class Likewise(KernelClusterer):
     def _build(self) -> None:
         if self._settings.strategy not in (None, "random"):
             raise UnknownNameError("strategy of likewise", self._settings.strategy, ["random"])
-        self._check_numbers()
+        at_once, n_cover = self._settings.questions_per_training, self._settings.n_cover
+        check_between("number of answers", "questions_per_training", at_once, 1)
+        if n_cover is not None:
+            check_between("number of questions", "n_cover", n_cover, 1)
         super()._build()
         if isinstance(self._source, VectorSource):  # else it was loaded, without its images
-            at_once = 2 * self._settings.questions_per_training
             anew = self._settings.cover_learned and self._settings.strategy != "random"
-            self._interview = Interview(self._cover(), at_once, anew=anew)
-
-    def _check_numbers(self) -> None:
-        given = self._settings
-        per_training = given.questions_per_training
-        check_between("number of answers", "questions_per_training", per_training, 1)
-        check_between("number of directions", "width", given.width, 1)
-        check_between("share of images", "self_training", given.self_training, 0, 1)
-        if given.n_cover is not None:
-            check_between("number of questions", "n_cover", given.n_cover, 1)
+            self._interview = Interview(self._cover(), 2 * at_once, anew=anew)
 
     def _cover(self) -> npt.NDArray[np.intp]:
         """Return the images to ask about first; at random means all of them in any order."""
