@@ -1,6 +1,7 @@
 """Doubtful answers: found, ranked, explained by their chain, looked at again, never dropped."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -158,12 +159,12 @@ class _Slips(LabelOracle):
 
 
 def test_some_slips_are_looked_at_again_and_corrected_within_the_budget() -> None:
-    """Few of them: only where all else speaks against the answer."""
+    """Few of them, in some runs none: only where all else speaks against the answer."""
     corrected: list[int] = []
-    for k in (3, 4):
+    for k, seed in product((3, 4), (1, 2, 3)):
         X, y = make_blobs(300, n_features=10, centers=k, cluster_std=3, random_state=0)
         oracle = _Slips(y, set(range(0, 300, 9)))
-        model = Likewise(k, random_state=0).fit(X, oracle=oracle, n_questions=90)
+        model = Likewise(k, random_state=seed).fit(X, oracle=oracle, n_questions=90)
         assert len(oracle.slipped) >= 3  # the test would show nothing otherwise
         assert model.constraints_.n_answers <= 90
         for image in oracle.slipped:
