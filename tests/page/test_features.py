@@ -12,7 +12,7 @@ from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
 from likewise.session import Session, save_results
 from tests.desk.folder import paint_folder
-from tests.page.conftest import Open, served
+from tests.page.conftest import Open, intercept, served
 from tests.page.test_page import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
@@ -187,7 +187,7 @@ def test_a_browser_that_reconnects_goes_on_with_what_another_server_kept(
         port = int(re.findall(r":(\d+)/", address)[0])
     expect(page.locator("#trouble")).to_contain_text("connection is lost")
     held: list[Route] = []
-    page.route("**/api/questions*", lambda route: _hold(route, held))
+    intercept(page, "**/api/questions*", lambda route: _hold(route, held))
     with Desk(Session.open(path), trains=False) as desk, served(desk, port):
         expect(page.locator("#trouble")).to_be_hidden(timeout=20_000)
         expect(page.locator("#tally")).to_contain_text("1 answer")
@@ -212,7 +212,7 @@ def test_an_old_page_after_an_upgrade_says_to_reload(address: str, open_page: Op
         reply = route.fetch()
         route.fulfill(response=reply, json={**reply.json(), "release": "99.0"})
 
-    page.route("**/api/status*", upgraded)
+    intercept(page, "**/api/status*", upgraded)
     answer(page, "s")
     expect(page.locator("#trouble")).to_contain_text("The program was upgraded; reload this page")
 
@@ -232,7 +232,7 @@ def large_map(address: str, open_page: Open) -> Page:
         "group": rng.integers(2, size=n).tolist(),
         "groups": ["g1", "g2"],
     }
-    page.route("**/api/map*", lambda route: route.fulfill(json=body))
+    intercept(page, "**/api/map*", lambda route: route.fulfill(json=body))
     page.click("#tab-map")
     page.wait_for_selector("canvas[data-ms]")
     return page

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
 from likewise.session import Session
-from tests.page.conftest import Open
+from tests.page.conftest import Open, intercept
 from tests.page.test_page import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
@@ -43,7 +43,7 @@ def offer(page: Page, n: int) -> None:
         "shown": shown,
     }
     reply = {"orientation": "colour", "questions": [question]}
-    page.route("**/api/questions*", lambda route: route.fulfill(json=reply))
+    intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply))
     page.keyboard.press("a")
     expect(page.locator(".choices button")).to_have_count(n)
     for one in page.locator(".picture img, .faces img:first-child").all():
@@ -155,7 +155,7 @@ def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
     page = open_page(address)
     contradiction = {"kind": "pair", "images": [0, 4], "groups": [], "names": ["", ""], "shown": []}
     reply = {"orientation": "colour", "questions": [contradiction]}
-    page.route("**/api/questions*", lambda route: route.fulfill(json=reply), times=1)
+    intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply), times=1)
     with page.expect_response("**/api/questions*"):
         page.keyboard.press("a")
     expect(page.locator(".picture img")).to_have_count(2)

@@ -5,7 +5,7 @@ from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
-from tests.page.conftest import Open
+from tests.page.conftest import Open, intercept
 from tests.page.test_page import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
@@ -85,7 +85,7 @@ def test_groups_that_come_late_do_not_disturb_who_types_a_name(
     def hold(route: Route) -> None:
         waiting.append(route)
 
-    page.route("**/api/groups?*", hold)
+    intercept(page, "**/api/groups?*", hold)
     with page.expect_request("**/api/groups?*"):
         other.evaluate(
             """() => fetch("/api/groups/g2", { method: "PATCH", body: '{"name": "sea"}',
