@@ -53,6 +53,23 @@ def test_a_group_that_people_put_pictures_into_by_name_keeps_that_name(session: 
     assert numbers == {0, 1}  # however the model numbers them
 
 
+def test_a_group_keeps_its_number_with_those_that_were_tied_not_with_those_it_lost(
+    session: Session,
+) -> None:
+    sort_by_halves(session, n_answers=1)  # blues in g2, for want of a third group
+    for first, second, said in [(1, 3, "same"), (5, 1, "different"), (7, 1, "different")]:
+        session.tell(Answer(Question.pair(first, second), said, orientation="colour"))
+    none = Question.choice(9, (0, 1), ("g1", "g2"))
+    session.tell(Answer(none, "none", orientation="colour"))
+    kinds = [0, 1, 0, 1, 0, 2, 0, 2, 0, 2, 0, 2]  # all blues but two are something else
+    rows = np.eye(4, dtype=np.float32)[kinds] + stream(0, "rows").normal(0, 0.01, (12, 4))
+    for seed in range(6):
+        model = KMeans(n_clusters=3, random_state=seed).fit(rows)
+        keys = ("g1", "g2", "g3")
+        found = keep_found(session, "colour", model, np.arange(12), n_answers=4, keys=keys).labels
+        assert found.tolist() == kinds
+
+
 def test_the_map_keeps_far_things_apart_and_stays_on_its_sheet() -> None:
     rows = stream(0, "rows").normal(0, 0.01, (100, 6)).astype(np.float32)
     rows[:50, 3] += 1

@@ -1,7 +1,10 @@
 """What a training found, written down so that every group keeps its number, name and colour."""
 
+from collections import defaultdict
+
 import numpy as np
 
+from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Indexes
 from likewise.desk.columns import stable_columns
 from likewise.methods.base import PersonalClusterer
@@ -9,7 +12,7 @@ from likewise.session.anchors import held_in
 from likewise.session.results import Results, load_results, save_results
 from likewise.session.session import Session
 
-_SPOKEN_OF, _PUT_THERE = 50, 2_000  # how much an image counts when groups are matched by members
+_PUT_THERE = 40  # how much more an image counts that was put into a group by its name
 
 
 def keep_found(
@@ -66,15 +69,32 @@ def _places_before(
 ) -> tuple[Indexes, Indexes]:
     """Return where each image was after the training before, and how much that counts.
 
-    Images that people spoke of count more; most of all those they put into a group by its
-    name: that group keeps its name whatever a model makes of the rest.
+    Images that a group is known by count as much as all others together; most of all those that
+    people put into it by its name: it keeps that name whatever a model makes of the rest.
     """
     before, graph = load_results(session, orientation), session.graph(orientation)
     n = len(session.images)
     places = np.full(n, -1, dtype=np.intp) if before is None else before.labels.copy()
     weight = np.ones(n, dtype=np.intp)
-    weight[[i for answer in graph.answers.values() for i in answer.question.images]] = _SPOKEN_OF
+    weight[_known_by(places, graph)] = n
     said = {number: a for number, a in graph.answers.items() if number not in graph.set_aside}
     held = held_in(said, session.groups(orientation), keys)
-    places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE
+    places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE * n
     return places, weight
+
+
+def _known_by(places: Indexes, graph: ConstraintGraph) -> list[int]:
+    """Return what each group is known by: of the images people spoke of, the most that are tied.
+
+    The first that was spoken of if there is a choice. Others may be in a group only because a
+    model had no better place for them: "none of these" was said of many.
+    """
+    ties, tied = graph.groups(), defaultdict[tuple[int, int], list[int]](list)
+    known_by: dict[int, list[int]] = {}
+    answers = (graph.answers[number] for number in sorted(graph.answers))
+    for image in dict.fromkeys(i for answer in answers for i in answer.question.images):
+        tied[int(places[image]), int(ties[image])].append(image)
+    for (place, _), images in tied.items():
+        if len(images) > len(known_by.get(place, ())):
+            known_by[place] = images
+    return [image for images in known_by.values() for image in images]
