@@ -1,9 +1,11 @@
 """What was said, as the page and the terminal word it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from likewise.constraints.question import Answer, Question
-from likewise.desk.wording import says
+from likewise.desk.wording import digits_of, says
 from likewise.session import Session
 
 CHOICE = Question.choice(4, (0, 1), ("g1", "like 1"))
@@ -45,3 +47,15 @@ def test_changes_of_groups_are_worded_too(session: Session) -> None:
         "night",
         "“night” is right",
     ]
+
+
+@given(n=st.integers(0, 14), offered=st.sets(st.integers(1, 20), min_size=1, max_size=9))
+def test_a_group_has_the_same_digit_in_every_question(n: int, offered: set[int]) -> None:
+    known = [f"g{number}" for number in range(1, n + 1)]
+    digits = digits_of([f"g{number}" for number in sorted(offered)], known)
+    assert sorted(digits) == sorted(f"g{number}" for number in offered)
+    assert len(set(digits.values())) == len(offered)
+    assert set(digits.values()) <= set(range(1, 10))
+    for number in offered:
+        if number <= min(n, 9):
+            assert digits[f"g{number}"] == number

@@ -30,6 +30,7 @@ def offer(page: Page, n: int) -> None:
             "key": f"g{i}",
             "name": f"a kind of colour {i}",
             "colour": "#336699",
+            "digit": i + 1,
             "image": i,
             "also": [i, i],
         }

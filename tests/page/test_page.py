@@ -4,12 +4,13 @@ import csv
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
 from likewise.desk.desk import Desk
-from likewise.session import Session
+from likewise.session import Session, save_results
 from tests.desk.folder import sort_by_halves
 from tests.page.conftest import Open, drag, served
 
@@ -25,9 +26,10 @@ def right_key(page: Page) -> str:
     if len(colours) == 2:
         return "s" if colours[0] == colours[1] else "d"
     faces = page.locator(".choices .faces img:first-child").all()
-    for number, face in enumerate(faces, 1):
+    digits = page.locator(".choices kbd").all_inner_texts()
+    for digit, face in zip(digits, faces, strict=True):
         if colours[0] in (face.get_attribute("alt") or ""):
-            return str(number)
+            return digit
     return "0"
 
 
@@ -110,6 +112,33 @@ def test_keys_for_a_choice_and_for_what_cannot_be_judged(
         answer(page, key)
     said = [entry.answer for entry in desk.session.answers("colour")]
     assert said == ["g1", "g2", "cannot_tell", "bad_image"]
+
+
+def test_a_group_keeps_its_digit_when_another_is_not_offered(
+    session: Session, open_page: Open
+) -> None:
+    session.add_orientation("mood", 3)
+    chances = np.eye(3, dtype=np.float32)[np.arange(12) % 3] * 0.7 + 0.1
+    save_results(session, "mood", chances, keys=("g1", "g2", "g3"), n_answers=0)
+    with Desk(session, trains=False) as desk, served(desk) as address:
+        questions = [Question.choice(6, (1, 2), ("g2", "g3")), Question.pair(7, 8)]
+        desk.sorting("mood").line.fill(questions)
+        page = open_page(address)
+        page.select_option("#orientation", "mood")
+        expect(page.locator(".choices kbd")).to_have_text(["2", "3"])
+        page.keyboard.press("1")  # is nobody's here
+        answer(page, "3")
+        assert [entry.answer for entry in desk.session.answers("mood")] == ["g3"]
+
+
+def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
+    address: str, open_page: Open, desk: Desk
+) -> None:
+    desk.add_orientation("what it shows", 2)
+    desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
+    page = open_page(address)
+    page.select_option("#orientation", "what it shows")
+    expect(page.locator("h1")).to_have_text("Which group, by what it shows?")
 
 
 def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
@@ -152,3 +153,10 @@ def test_a_group_nobody_made_cannot_be_changed(session: Session) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'winter'"):
         session.change_group("season", "wintr", name="cold days")
     assert len(session.entries("season")) == 1
+
+
+def test_sixteen_groups_have_colours_that_differ() -> None:
+    rgb = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in COLOURS])
+    far = np.linalg.norm(rgb[:, None] - rgb, axis=2) + 999 * np.eye(len(rgb))
+    assert len(COLOURS) == 16
+    assert far.min() > 40

@@ -1,6 +1,8 @@
 """What was said, in words for people; the log keeps names that programs agreed on."""
 
-from likewise.constraints.question import RESERVED
+from collections.abc import Sequence
+
+from likewise.constraints.question import MAX_GROUPS, RESERVED
 from likewise.desk.inquiry import LIKE
 from likewise.session.answers import STAND_BY, Entry
 from likewise.session.groups import Groups
@@ -34,3 +36,21 @@ def _word(answer: str, groups: Groups) -> str:
     if answer in RESERVED:
         return _SAYS[answer]
     return "like this" if answer.startswith(LIKE) else groups.name(answer)
+
+
+def digits_of(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]:
+    """Return the digit that chooses each group of a question: its number, whoever is left out.
+
+    A hand that has learned "3 is the sea" must never say something else. Groups that have no
+    number yet, or none below ten, take digits that nobody uses in this question, later ones first.
+
+    Examples
+    --------
+    >>> digits_of(["g1", "g3", "like 7"], ["g1", "g2", "g3"])
+    {'g1': 1, 'g3': 3, 'like 7': 4}
+    """
+    numbers = {key: number for number, key in enumerate(all_keys[:MAX_GROUPS], start=1)}
+    digits = {key: numbers[key] for key in offered if key in numbers}
+    later = range(len(numbers) + 1, MAX_GROUPS + 1)
+    free = iter([*later, *(n for n in numbers.values() if n not in digits.values())])
+    return {key: digits[key] if key in digits else next(free) for key in offered}

@@ -15,6 +15,7 @@ class ShownGroup(BaseModel):
     key: str
     name: str
     colour: str
+    digit: int  # of the key that chooses it
     image: int
     also: list[int]
 

@@ -11,7 +11,7 @@ from likewise.desk.desk import Desk
 from likewise.desk.slips import likely_slip
 from likewise.desk.sorting import Sorting
 from likewise.desk.suspicion import Doubt
-from likewise.desk.wording import says
+from likewise.desk.wording import digits_of, says
 from likewise.server.replies import (
     AgreementOut,
     ConflictOut,
@@ -40,11 +40,13 @@ class Views:
     def question(self, question: Question, sorting: Sorting) -> QuestionOut:
         """Return a question with all that is shown beside it."""
         groups = sorting.groups
+        digits = digits_of(question.groups, [group.key for group in groups.shown()])
         shown = [
             ShownGroup(
                 key=key,
                 name=groups.name(key) if key in groups else "like this",
                 colour=groups[key].colour if key in groups else _GREY,
+                digit=digits[key],
                 image=face,
                 also=self._also(face, sorting, question.images),
             )

@@ -13,17 +13,20 @@ export const isSame = (a, b) => a.kind === b.kind && a.images.join() === b.image
 
 // The answer that an action, or else the digit of a group, stands for.
 export const answerOf = (question, action, pressed) =>
-  wordsOf(question).some(([word]) => word === action) ? action : question.groups[Number(pressed) - 1];
+  wordsOf(question).some(([word]) => word === action) ? action : question.shown.find(({ digit }) => String(digit) === pressed)?.key;
 
 export const loadAhead = (question) =>
   question.images.forEach((id) => (new Image().src = (question.kind === "pair" ? large : small)(id)));
 
+// "Which season?", but "Which group, by what it shows?": one word is a name, several may be a sentence.
+const asking = ({ kind }) => (kind === "pair" ? "Same " : state.orientation.includes(" ") ? "Which group, by " : "Which ");
+
 // For those who hear the page.
 export const spoken = ({ kind, names }, note) =>
-  `${note} ${kind === "pair" ? "Same" : "Which"} ${state.orientation}? ${names.slice(0, kind === "pair" ? 2 : 1).join(" and ")}`.trim();
+  `${note} ${asking({ kind })}${state.orientation}? ${names.slice(0, kind === "pair" ? 2 : 1).join(" and ")}`.trim();
 
 export function questionView(question, note, { answer, undo }) {
-  const title = h("h1", {}, question.kind === "pair" ? "Same " : "Which ", h("b", {}, state.orientation), "?");
+  const title = h("h1", {}, asking(question), h("b", {}, state.orientation), "?");
   const body = question.kind === "pair" ? pair(question) : choices(question, answer);
   return [title, body, h("p", { class: "settled" }, note), buttons(question, answer, undo)];
 }
@@ -36,9 +39,9 @@ function pair({ images, names }) {
 
 function choices({ images, names, shown }, answer) {
   const all = images.map((id, i) => ({ id, name: i ? `${shown[i - 1].name}: ${names[i]}` : names[i] })); // zoom goes on to the groups
-  const choice = (group, place) =>
+  const choice = (group, place) => // its digit is its own, whichever groups are left out
     h("button", { type: "button", group: group.colour, "data-answer": group.key, onclick: () => answer(group.key) },
-      h("kbd", {}, String(place + 1)), h("span", {}, group.name),
+      h("kbd", {}, String(group.digit)), h("span", {}, group.name),
       h("span", { class: "faces" }, picture(group.image, names[place + 1]), group.also.slice(0, 2).map((id) => picture(id, `also ${group.name}`))));
   return h("div", { class: "pictures choice" }, bigPicture(all[0], all, 0), h("div", { class: "choices" }, shown.map(choice)));
 }
