@@ -167,6 +167,10 @@ def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
     page.get_by_role("button", name="Leave it as it is").click()
     expect(page.locator(".settle")).to_have_count(0)
     expect(page.locator(".settled")).to_be_empty()
+    page.reload()
+    page.wait_for_selector("#view-ask h1")
+    page.wait_for_timeout(500)  # a status that would bring it back has come by then
+    expect(page.locator(".settle")).to_have_count(0)
 
 
 def test_a_criterion_without_a_name_is_asked_for_again(

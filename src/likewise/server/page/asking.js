@@ -6,7 +6,8 @@ import { answerOf, finishedView, isSame, loadAhead, questionView, spoken } from 
 import { conflictView, doubtView } from "/page/settling.js";
 
 const view = $("view-ask");
-const kept = new Set(); // contradictions the person leaves as they are
+const KEPT = "likewise-kept";
+const kept = new Set(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]")); // contradictions the person leaves as they are
 const LATER = 20; // answers after which what was put off is offered again
 
 export function makeAsking({ complain, changed }) {
@@ -105,7 +106,7 @@ export function makeAsking({ complain, changed }) {
       }
     },
     keep() {
-      kept.add(conflict.answer.id);
+      sessionStorage.setItem(KEPT, JSON.stringify([...kept.add(conflict.answer.id)])); // to reload the page changes nothing
       [conflict, note] = [null, ""];
       show();
       changed(); // there may be another one
