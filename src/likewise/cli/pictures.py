@@ -1,6 +1,5 @@
 """Pictures from a folder, and their vectors, with bars and with every file that is left out."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,17 +41,13 @@ def read_several(folder: Path, bars: "Bars", known: "Known | None" = None) -> "F
 
 def cache() -> "EmbeddingStore | None":
     """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
-    from likewise.encoders.store import EmbeddingStore, default_cache
+    from likewise.encoders.store import default_cache, users_store
 
-    place = default_cache()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        is_writable = os.access(place, os.W_OK)
-    except OSError:
-        is_writable = False
-    if not is_writable:
+    store = users_store()
+    if store is None:
+        place = default_cache()
         note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
-    return EmbeddingStore(place) if is_writable else None
+    return store
 
 
 def vectors(

@@ -92,3 +92,13 @@ def default_cache() -> Path:
         return Path.home() / "Library" / "Caches" / "likewise"
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "likewise"
+
+
+def users_store() -> EmbeddingStore | None:
+    """Return where vectors are kept without a session, or None if nothing can be written there."""
+    place = default_cache()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return EmbeddingStore(place) if os.access(place, os.W_OK) else None

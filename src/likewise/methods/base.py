@@ -46,6 +46,8 @@ class PersonalClusterer(FittedEstimator):
         Standing answers that the model by itself would have violated.
     history_ : list of dict
         One entry an epoch.
+    image_names_ : list of str
+        The picture behind each label, where pictures were given.
     """
 
     n_clusters: int

@@ -17,12 +17,14 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.encoders.embeddings import Embeddings
+from likewise.images.collection import ImageCollection
 from likewise.methods.saving import load, save
 from likewise.methods.source import (
     Source,
     VectorSource,
     encode_pictures,
     is_vectors,
+    look_at,
     source_facts,
 )
 
@@ -37,6 +39,8 @@ class FittedEstimator(
     ABC,
 ):
     """The half of every method that works on images never seen; `PersonalClusterer` learns."""
+
+    _reads_vectors = True  # where they are given; a network from scratch wants pictures
 
     labels_: npt.NDArray[np.intp]
     probabilities_: Floats
@@ -110,10 +114,18 @@ class FittedEstimator(
 
     def _read(self, X: Any, *, reset: bool) -> Source:
         """Return the source for `X`, checked; `reset` when it is the collection to learn from."""
-        if is_vectors(X):
+        if reset:
+            self.__dict__.pop("image_names_", None)
+        if self._reads_vectors and is_vectors(X):
             return self._read_vectors(X, reset=reset)
-        embeddings = encode_pictures(X, self._settings.encoder)
-        return self._read_vectors(embeddings, reset=reset)
+        collection = look_at(X)
+        if reset:
+            self.image_names_ = [collection.name(i) for i in range(len(collection))]
+        return self._read_pictures(collection, reset=reset)
+
+    def _read_pictures(self, collection: ImageCollection, *, reset: bool) -> Source:
+        """Return the source for pictures: here their vectors."""
+        return self._read_vectors(encode_pictures(collection, self._settings.encoder), reset=reset)
 
     def _read_vectors(self, X: Any, *, reset: bool) -> Source:
         is_known = isinstance(X, Embeddings)

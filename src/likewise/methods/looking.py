@@ -14,6 +14,7 @@ from likewise.engine.gather import gather_rows
 from likewise.engine.randomness import borrowed_global_generator, generator
 from likewise.engine.runtime import make_runtime
 from likewise.engine.step import make_optimiser
+from likewise.images.collection import ImageCollection
 from likewise.methods.architecture import Architecture
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.builder import build_network, build_scaling, build_views
@@ -36,11 +37,15 @@ class NetworkClusterer(PersonalClusterer):
 
     # -- building -----------------------------------------------------------
 
-    def _read(self, X: Any, *, reset: bool) -> Source:
-        if self._settings.backbone is None:
-            return super()._read(X, reset=reset)
+    @property
+    def _reads_vectors(self) -> bool:  # type: ignore[override]
+        return self._settings.backbone is None
+
+    def _read_pictures(self, collection: ImageCollection, *, reset: bool) -> Source:
+        if self._reads_vectors:
+            return super()._read_pictures(collection, reset=reset)
         shape: Architecture = self._settings.architecture or self.default_architecture
-        return read_pictures(X, shape.size)
+        return read_pictures(collection, shape.size)
 
     def _build(self) -> None:
         plan, pictures = self._plan, self._source.n_columns is None

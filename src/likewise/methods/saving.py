@@ -30,6 +30,7 @@ _COUNTERS = (
     "_epochs_due",
     "violations_",
     "n_features_in_",
+    "image_names_",
 )
 _ASKER = ("n_calls", "n_asked", "n_heard", "budget")
 

@@ -1,6 +1,7 @@
 """What a method learns from, vectors or pictures, behind one door."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,8 +16,16 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.encoder import Encoder
 from likewise.encoders.places import Places
 from likewise.encoders.registry import make_encoder
-from likewise.errors import CollectionError, ImageError, InvalidParameterError, LikewiseError
+from likewise.encoders.store import users_store
+from likewise.errors import (
+    CollectionError,
+    ImageError,
+    InvalidParameterError,
+    LikewiseError,
+    LikewiseWarning,
+)
 from likewise.images.collection import ImageCollection
+from likewise.images.skipped import summary
 from likewise.images.source import as_collection
 from likewise.images.square import square
 
@@ -151,17 +160,35 @@ def _rows_are_flat(rows: Sequence[Any]) -> bool:
         ) from error
 
 
-def encode_pictures(X: Any, encoder: str | Encoder) -> Embeddings:
+def look_at(X: Any) -> ImageCollection:
+    """Return `X` as pictures; warn of those left out, for which no label will stand."""
+    collection = as_collection(X)
+    left_out = () if collection is X else getattr(collection, "skipped", ())
+    if left_out:
+        warnings.warn(
+            f"{len(left_out):,} of the pictures given cannot be read and are left out; `labels_` "
+            f"goes by `image_names_`, without them:\n{summary(left_out)}",
+            LikewiseWarning,
+            stacklevel=5,
+        )
+    return collection
+
+
+def encode_pictures(collection: ImageCollection, encoder: str | Encoder) -> Embeddings:
     """Return the vectors of pictures, all of which must be readable.
+
+    Those of an encoder that has a name are kept in the user's cache: a second criterion, or a
+    second run, waits for new pictures only. Modules of one's own may share a name.
 
     Raises
     ------
     ImageError
         If a picture broke since the collection was read.
     """
-    collection = as_collection(X)
-    chosen = make_encoder(encoder) if isinstance(encoder, str) else encoder
-    embeddings = embed(collection, chosen)
+    if isinstance(encoder, str):
+        embeddings = embed(collection, make_encoder(encoder), users_store())
+    else:
+        embeddings = embed(collection, encoder)
     if embeddings.skipped:
         names = ", ".join(skipped.name for skipped in embeddings.skipped[:5])
         raise ImageError(
@@ -171,9 +198,9 @@ def encode_pictures(X: Any, encoder: str | Encoder) -> Embeddings:
     return embeddings
 
 
-def read_pictures(X: Any, size: int) -> PictureSource:
+def read_pictures(collection: ImageCollection, size: int) -> PictureSource:
     """Return a source of pictures for end-to-end training."""
-    source = PictureSource(as_collection(X), size)
+    source = PictureSource(collection, size)
     if not len(source):
         raise CollectionError("There is no picture to learn from; give at least two.")
     return source

@@ -1,0 +1,76 @@
+"""Methods on pictures: which one each label is for, what is left out, what is looked at twice."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torch import nn
+
+from likewise import Likewise
+from likewise.encoders.bundled import LiteEncoder
+from likewise.encoders.module import module_encoder
+from likewise.errors import LikewiseWarning
+from likewise.images.folder import read_folder
+from likewise.methods.cc import CC
+from likewise.methods.kmeans import KMeans
+from likewise.methods.plan import Plan
+from tests.desk.folder import paint_folder
+
+
+@pytest.fixture
+def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
+    return paint_folder(tmp_path / "photos")
+
+
+def test_every_label_has_the_name_of_its_picture(photos: Path, tmp_path: Path) -> None:
+    model = KMeans(n_clusters=2, random_state=0).fit(photos)
+    assert model.image_names_ == sorted(path.name for path in photos.iterdir())
+    reds = {
+        "red" in name
+        for name, label in zip(model.image_names_, model.labels_, strict=True)
+        if label == 0
+    }
+    assert len(reds) == 1
+    model.save(tmp_path / "m.likewise-model")
+    assert KMeans.load(tmp_path / "m.likewise-model").image_names_ == model.image_names_
+    model.predict(photos.parent / "photos")
+    model.fit(np.eye(4, dtype=np.float32))
+    assert not hasattr(model, "image_names_")
+
+
+@pytest.mark.parametrize("backbone", [None, "resnet18:width=4"])
+def test_a_broken_picture_is_left_out_by_name(photos: Path, backbone: str | None) -> None:
+    (photos / "03blue.png").write_bytes(b"no picture")
+    method = CC(n_clusters=2, backbone=backbone, plan=Plan(n_rounds=1, epochs_per_round=1))
+    with pytest.warns(LikewiseWarning, match="03blue.png"):
+        method.fit(photos)
+    assert "03blue.png" not in method.image_names_
+    assert len(method.labels_) == len(method.image_names_) == 11
+    KMeans(n_clusters=2).fit(read_folder(photos))  # who read it knows what was left out
+
+
+def test_pictures_are_looked_at_once(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Likewise(n_clusters=2, random_state=0).fit(photos)
+    monkeypatch.setattr(LiteEncoder, "encode", lambda *_: pytest.fail("looked at again"))
+    again = Likewise(n_clusters=2, random_state=0).fit(photos)
+    np.testing.assert_array_equal(first.probabilities_, again.probabilities_)
+
+
+def test_modules_of_ones_own_may_share_a_name(photos: Path, tmp_path: Path) -> None:
+    one, other = (
+        module_encoder(
+            nn.Sequential(nn.AdaptiveAvgPool2d(side), nn.Flatten()), name="mine", size=32
+        )
+        for side in (1, 2)
+    )
+    widths = {KMeans(n_clusters=2, encoder=e).fit(photos).n_features_in_ for e in (one, other)}
+    assert widths == {3, 12}
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
+    photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIKEWISE_CACHE", str(photos / "00red.png" / "cache"))
+    assert len(KMeans(n_clusters=2).fit(photos).labels_) == 12
