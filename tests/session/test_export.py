@@ -112,9 +112,12 @@ def test_an_existing_table_is_not_overwritten(sorted_session: Session, tmp_path:
 def test_each_group_has_a_folder_and_no_picture_hides_another(
     sorted_session: Session, tmp_path: Path, photos: Path, how: str
 ) -> None:
-    before = below(photos)
-    done = export_folders(sorted_session, tmp_path / "out", how=how)
+    before, told = below(photos), list[tuple[int, int]]()
+    done = export_folders(
+        sorted_session, tmp_path / "out", how=how, progress=lambda *far: told.append(far)
+    )
     assert (done.n_written, done.left_out) == (5, ())
+    assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
     assert below(tmp_path / "out") == [
         "_/3.jpg",
         "winter _ ski_/1 (2).jpg",

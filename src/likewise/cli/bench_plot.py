@@ -65,7 +65,9 @@ def plot_(
     ] = None,
     by: Annotated[str, typer.Option("--by", metavar="tsne|umap", help="For: map.")] = "tsne",
     n: Annotated[int | None, typer.Option("-n", min=1, help="How many pictures.")] = None,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="For: similarities.")] = 20,
+    epochs: Annotated[
+        int, typer.Option("--epochs", min=1, help="For: similarities, theorem-occ-….")
+    ] = 20,
     seed: Seed = 0,
 ) -> None:
     """Draw a figure; the same command writes the same file.

@@ -63,6 +63,7 @@ def export(
         raise InvalidParameterError(
             f"--unsure-below is for csv and folders, not for {to}; leave it out, or change --to."
         )
+    from likewise.cli.bars import Bars
     from likewise.session.export import export_csv, export_folders
     from likewise.session.session import Session
 
@@ -71,7 +72,11 @@ def export(
         if to == "csv":
             exported = export_csv(opened, place, by, unsure_below=unsure_below)
         elif to == "folders":
-            exported = export_folders(opened, place, by, how=how, unsure_below=unsure_below)
+            with Bars() as bars:
+                tell = bars.step("putting into folders")
+                exported = export_folders(
+                    opened, place, by, how=how, unsure_below=unsure_below, progress=tell
+                )
         else:
             exported = _one_file(opened, place, by, to)
     note_list("Left out:", [f"{name} {reason}" for name, reason in exported.left_out])

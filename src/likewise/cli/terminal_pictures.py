@@ -1,7 +1,8 @@
 """Pictures in a terminal: in the protocol it knows, as coloured blocks, or opened beside it.
 
 Protocols: kitty's graphics, iTerm2's inline images, sixel (DEC, 1983). Which one a terminal
-knows is told by the environment it sets; `--pictures` overrules that.
+knows is told by the environment it sets, else the terminal is asked (`terminal_query.py`);
+`--pictures` overrules that.
 """
 
 import base64

@@ -65,7 +65,7 @@ def _most_telling_first(
 def uncovered(
     rows: Floats, is_covered: npt.NDArray[np.bool_], n: int, is_open: npt.NDArray[np.bool_]
 ) -> Indexes:
-    """Return open images, the middles of `n` super-instances, farthest from what is known first.
+    """Return open images, the middles of `n` super-instances, the most telling first.
 
     The rows are those of the space learned so far, where groups lie closer together than in the
     facets that `coverage` saw: what answers have shown to matter no longer has to be covered in

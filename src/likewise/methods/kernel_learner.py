@@ -24,7 +24,7 @@ class KernelLearner:
     With unit rows :math:`u^f` and mean distances :math:`\bar d_f`,
 
     .. math:: k(i, j) = \exp\Big(-\gamma \sum_f w_f \|u^f_i - u^f_j\|^2 / \bar d_f\Big),
-              \qquad \mu(x) = \bar y + k(x, L) (K + \sigma^2 I)^{-1} (Y - \bar y).
+              \qquad \mu(x) = \bar y + k(x, L) (K + \sigma^2 T^{-1})^{-1} (Y - \bar y).
 
     :math:`w` (a softmax), :math:`\gamma`, :math:`\sigma`, the sharpness of the final softmax
     and the share of slips minimise the cross-entropy of the *leave-one-out* predictions

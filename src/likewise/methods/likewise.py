@@ -67,7 +67,7 @@ class Likewise(KernelClusterer):
     Notes
     -----
     1. *Coverage*: one question for the middle of each super-instance; once every group has
-       been seen, of super-instances of the learned space, the farthest from what is known first.
+       been seen, of super-instances of the learned space, the most telling first.
     2. *Learning*: `TargetedLearner` on all facets; which facets matter follows from how well
        answers foretell each other. What then still varies within groups counts less, and it learns
        once more. Each time with self-training on confident images.

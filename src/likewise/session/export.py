@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from likewise.errors import SessionError, UnknownNameError
+from likewise.progress import Progress, silent
 from likewise.session.assignments import Assignment, assignments, set_unsure_aside
 from likewise.session.atomic import write_new
 from likewise.session.names import FreeNames
@@ -84,6 +85,7 @@ def export_folders(
     *,
     how: str = "copy",
     unsure_below: float = 0.0,
+    progress: Progress = silent,
 ) -> Exported:
     """Put the pictures of each group into a folder of their own; the originals stay.
 
@@ -98,6 +100,8 @@ def export_folders(
     how : {"copy", "symlink", "hardlink"}
     unsure_below : float
         As in `export_csv`: a folder ``unsure``.
+    progress : Progress
+        Told how many pictures are there.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def export_folders(
     with in_words(target):
         fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         try:
-            failed = _fill(fresh, session.root, rows, _WAYS[how])
+            failed = _fill(fresh, session.root, rows, _WAYS[how], progress)
             fresh.chmod(0o755)
             os.rename(fresh, target)
         except BaseException:
@@ -134,12 +138,16 @@ def export_folders(
 
 
 def _fill(
-    fresh: Path, root: Path, rows: list[Assignment], put: Callable[[Path, Path], None]
+    fresh: Path,
+    root: Path,
+    rows: list[Assignment],
+    put: Callable[[Path, Path], None],
+    progress: Progress,
 ) -> list[tuple[str, str]]:
     """Put every picture into the folder of its group; return those that could not be."""
     folders: dict[tuple[int, str], tuple[Path, FreeNames]] = {}
     folder_names, failed = FreeNames(), []
-    for row in rows:
+    for n_done, row in enumerate(rows, start=1):
         group = row.cluster, row.name  # bad, unseen and unsure ones are all of cluster -1
         if group not in folders:
             folder = fresh / folder_names.take(row.name or f"group {row.cluster + 1}")
@@ -151,6 +159,7 @@ def _fill(
             put(source, folder / names.take(source.name))
         else:
             failed.append((row.path, "is no longer there, or may not be read"))
+        progress(n_done, len(rows))
     return failed
 
 
