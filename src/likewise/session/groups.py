@@ -11,10 +11,10 @@ from likewise.session.answers import Entry
 from likewise.session.orientations import check_text
 
 # Told apart also by most people who see colours differently (after Okabe and Ito).
-# The second row is darker, or lighter, than what it resembles in the first.
+# Grey begins the second row: what has no group yet is grey as well.
 COLOURS = (
-    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#777777"),
-    *("#6a3d9a", "#7f4a1e", "#f4a6a0", "#5f7300", "#8fd3b6", "#a3195b", "#3f5f73", "#c9b3f0"),
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#6a3d9a"),
+    *("#777777", "#7f4a1e", "#f4a6a0", "#5f7300", "#8fd3b6", "#a3195b", "#3f5f73", "#c9b3f0"),
 )
 
 
