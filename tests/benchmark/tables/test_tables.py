@@ -9,6 +9,7 @@ from likewise.benchmark.tables.area import area
 from likewise.benchmark.tables.figure import Figure
 from likewise.benchmark.tables.groups import groups, tasks
 from likewise.benchmark.tables.layouts import layouts, make_tables
+from likewise.benchmark.tables.noise import noise_table
 from likewise.benchmark.tables.table import Table, write
 from likewise.errors import UnknownNameError
 from tests.benchmark.tables.rows import row
@@ -236,3 +237,18 @@ def test_the_order_of_rows_of_one_line_does_not_matter() -> None:
     expected = write(make_tables(shuffled, times=False), "markdown")
     random.Random(0).shuffle(shuffled)
     assert write(make_tables(shuffled, times=False), "markdown") == expected
+
+
+def test_what_wrong_answers_cost_is_told_apart_by_who_chose_the_questions() -> None:
+    runs = [
+        row("likewise", 0.9),
+        row("likewise", 0.8, noise=0.1),
+        row("likewise", 0.7, strategy="random"),
+        row("likewise", 0.4, strategy="random", noise=0.1),
+    ]
+    costs = _cells(noise_table(runs)[0])
+    assert costs["cards by suit: likewise, 100 answers, noise 0.1"]["loss"] == ".100"
+    assert costs["mean of all"]["loss"] == ".100"
+    assert costs["mean of all, random questions"]["loss"] == ".300"
+    (table,) = make_tables(runs, "answers")
+    assert _cells(table)["— random questions (best: likewise)"]["ACC at 100"] == ".700"

@@ -85,9 +85,13 @@ def _at_random(task: Task, budgets: Sequence[int]) -> list[Cell]:
     if not drawn:
         return ["— random questions", "not run"]
     best = max(drawn, key=lambda group: (group.n_questions, Figure.of(group.marks("acc")).mean))
-    of = {g.n_questions: g for g in drawn if g.method == best.method}
+    of = {g.n_questions: g for g in drawn if _changed(g) == _changed(best)}
     name = f"— random questions (best: {best.method})"
     return [name, *(Figure.of(of[n].marks("acc")) if n in of else "" for n in budgets)]
+
+
+def _changed(group: Group) -> dict[str, object]:
+    return {name: value for name, value in group.spec.items() if name != "n_questions"}
 
 
 def _is_random(row: Row) -> bool:
