@@ -59,3 +59,9 @@ def test_a_group_has_the_same_digit_in_every_question(n: int, offered: set[int])
     for number in offered:
         if number <= min(n, 9):
             assert digits[f"g{number}"] == number
+
+
+def test_groups_without_a_number_take_the_digits_that_come_next() -> None:
+    known = ["g1", "g2", "g3", "g4"]
+    assert digits_of(["like 7", "like 9"], known) == {"like 7": 1, "like 9": 2}
+    assert digits_of(["g2", "like 7", "like 9"], known) == {"g2": 2, "like 7": 3, "like 9": 4}

@@ -60,7 +60,8 @@ def right_key(page: Page, factor: str) -> str:
         return "s" if seen[0] == seen[1] else "d"
     faces = page.locator(".choices .faces img:first-child").all()
     shown = [value(face.get_attribute("alt")) for face in faces]
-    return str(shown.index(seen[0]) + 1) if seen[0] in shown else "0"
+    digits = page.locator(".choices kbd").all_inner_texts()
+    return digits[shown.index(seen[0])] if seen[0] in shown else "0"
 
 
 def answer_some(page: Page, factor: str) -> None:

@@ -42,7 +42,8 @@ def digits_of(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]
     """Return the digit that chooses each group of a question: its number, whoever is left out.
 
     A hand that has learned "3 is the sea" must never say something else. Groups that have no
-    number yet, or none below ten, take digits that nobody uses in this question, later ones first.
+    number yet, or none below ten, take digits that nobody uses in this question, those after the
+    last first.
 
     Examples
     --------
@@ -51,6 +52,6 @@ def digits_of(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]
     """
     numbers = {key: number for number, key in enumerate(all_keys[:MAX_GROUPS], start=1)}
     digits = {key: numbers[key] for key in offered if key in numbers}
-    later = range(len(numbers) + 1, MAX_GROUPS + 1)
-    free = iter([*later, *(n for n in numbers.values() if n not in digits.values())])
+    last, used = max(digits.values(), default=0), set(digits.values())
+    free = (n for n in [*range(last + 1, MAX_GROUPS + 1), *range(1, last)] if n not in used)
     return {key: digits[key] if key in digits else next(free) for key in offered}
