@@ -166,8 +166,9 @@ def look_at(X: Any) -> ImageCollection:
     left_out = () if collection is X else getattr(collection, "skipped", ())
     if left_out:
         warnings.warn(
-            f"{len(left_out):,} of the pictures given cannot be read and are left out; `labels_` "
-            f"goes by `image_names_`, without them:\n{summary(left_out)}",
+            f"{len(left_out):,} of the pictures given cannot be read and are left out, and no row "
+            "stands for them (after `fit`, `image_names_` says which picture each label is for):\n"
+            f"{summary(left_out)}",
             LikewiseWarning,
             stacklevel=5,
         )
