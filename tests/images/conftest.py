@@ -1,4 +1,4 @@
-"""Pictures made on the spot: no test of this room needs a file from elsewhere."""
+"""Fixtures: generated image files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ Save = Callable[..., Path]
 
 @pytest.fixture
 def save(tmp_path: Path) -> Save:
-    """Return a function that saves a made picture at a path below `tmp_path`."""
+    """Return a function that saves a generated image at a path below `tmp_path`."""
 
     def save_one(name: str, seed: int = 0, kind: str | None = None, **options: Any) -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Make pictures and picture files, also those that Pillow does not write."""
+"""Make images and image files, also those that Pillow does not write."""
 
 import struct
 import zlib
@@ -15,20 +15,20 @@ KINDS = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
 
 
 def make_pixels(seed: int = 0, height: int = 24, width: int = 32) -> Pixels:
-    """Return a smooth picture in which no corner, row or colour is like another."""
+    """Return a smooth image whose corners, rows and colors all differ."""
     coarse = stream(seed, "picture").integers(0, 256, (3, 4, 3), dtype=np.uint8)
     return np.array(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC))
 
 
 def as_file(picture: Image.Image, kind: str, **options: Any) -> bytes:
-    """Return the bytes of a picture file."""
+    """Return the bytes of an image file."""
     out = BytesIO()
     picture.save(out, kind, **options)
     return out.getvalue()
 
 
 def closeness(ours: Any, expected: Any) -> float:
-    """Return the mean difference of two pictures, in steps of 255."""
+    """Return the mean difference of two images, in steps of 255."""
     assert ours.shape == expected.shape
     assert ours.dtype == np.uint8
     return float(np.abs(ours.astype(int) - expected).mean())

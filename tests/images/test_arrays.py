@@ -12,7 +12,7 @@ from tests.images.pictures import make_pixels
 COLOUR = np.stack([make_pixels(0), make_pixels(1), make_pixels(0)])  # (3, 24, 32, 3)
 
 
-def test_gives_back_the_pictures_of_an_array() -> None:
+def test_returns_the_images_of_an_array() -> None:
     collection = ArrayCollection(COLOUR)
     assert isinstance(collection, ImageCollection)
     assert len(collection) == 3
@@ -22,7 +22,7 @@ def test_gives_back_the_pictures_of_an_array() -> None:
 
 
 @pytest.mark.parametrize("gray", [COLOUR[..., 0], COLOUR[..., :1]])
-def test_gray_pictures_become_rgb(gray: Any) -> None:
+def test_gray_images_become_rgb(gray: Any) -> None:
     expected = COLOUR[1, :, :, :1].repeat(3, axis=2)
     np.testing.assert_array_equal(ArrayCollection(gray).pixels(1), expected)
 
@@ -83,29 +83,29 @@ def with_value(value: float) -> Any:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros((5, 7)), r"shape \(5, 7\) holds vectors, not pictures; give pictures as uint8"),
-        (np.zeros((9, 9, 3)), r"shape \(9, 9, 3\) is one picture.*give array\[None\]"),
-        (np.zeros((5, 3, 9, 9)), r"has its colours first; give array.transpose\(0, 2, 3, 1\)"),
-        (np.zeros((5, 1, 9, 9)), "has its colours first"),
-        (np.zeros((5, 9, 9, 4)), r"shape \(5, 9, 9, 4\) holds no RGB pictures; give pictures"),
-        (np.zeros(5), r"shape \(5,\) holds no RGB pictures"),
+        (np.zeros((5, 7)), r"Images must be uint8, .* got vectors of shape \(5, 7\)"),
+        (np.zeros((9, 9, 3)), r"single image of shape \(9, 9, 3\); give array\[None\]"),
+        (np.zeros((5, 3, 9, 9)), r"got channels first, .*; give array.transpose\(0, 2, 3, 1\)"),
+        (np.zeros((5, 1, 9, 9)), "got channels first"),
+        (np.zeros((5, 9, 9, 4)), r"Images must be uint8, .* got shape \(5, 9, 9, 4\)"),
+        (np.zeros(5), r"got shape \(5,\)"),
         (np.zeros((0, 9, 9, 3)), r"shape \(0, 9, 9, 3\) is empty; give at least one"),
         (np.zeros((4, 0, 9)), r"shape \(4, 0, 9\) is empty"),
-        (np.zeros((4, 9, 9), dtype=np.int64), "dtype int64 is no picture; give pictures as uint8"),
-        (np.zeros((4, 9, 9), dtype=bool), "dtype bool is no picture"),
-        (np.full((4, 9, 9), "x"), "dtype <U1 is no picture"),
-        (with_value(np.nan), "Image 2 holds NaN or infinite values, as do 1 images in all"),
-        (with_value(np.inf), "Image 2 holds NaN or infinite values"),
-        (with_value(-np.inf), "Image 2 holds NaN or infinite values"),
-        (with_value(200.0), "floats from 0 to 200 is not within 0 .. 1; scale it"),
-        (with_value(-0.5), "floats from -0.5 to 0 is not within"),
+        (np.zeros((4, 9, 9), dtype=np.int64), "Images must be uint8, .* got dtype int64"),
+        (np.zeros((4, 9, 9), dtype=bool), "got dtype bool"),
+        (np.full((4, 9, 9), "x"), "got dtype <U1"),
+        (with_value(np.nan), "1 images contain NaN or infinite values, the first is image 2"),
+        (with_value(np.inf), "NaN or infinite values, the first is image 2"),
+        (with_value(-np.inf), "NaN or infinite values, the first is image 2"),
+        (with_value(200.0), "values from 0 to 1, got 0 to 200; scale them"),
+        (with_value(-0.5), "got -0.5 to 0;"),
         (
             [COLOUR[0], COLOUR[1], COLOUR[2][:9]],
-            r"Image 2 is of shape \(9, 32, 3\) where image 0 is of shape \(24, 32, 3\); bring all",
+            r"image 2 is of shape \(9, 32, 3\) and image 0 is of shape \(24, 32, 3\); resize",
         ),
-        ([[[0, 1], [2]], [[0, 1], [2, 3]]], "Image 1 is of shape .* where image 0 is ragged"),
+        ([[[0, 1], [2]], [[0, 1], [2, 3]]], "image 1 is of shape .* and image 0 is ragged"),
     ],
 )
-def test_what_is_no_array_of_pictures_is_refused_in_words(array: Any, message: str) -> None:
+def test_an_array_without_images_raises_a_clear_error(array: Any, message: str) -> None:
     with pytest.raises(CollectionError, match=message):
         ArrayCollection(array)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.images import scan
+from likewise.images import validate_files
 from likewise.images.collection import ImageCollection
-from likewise.images.decode import decode
-from likewise.images.folder import read_folder
+from likewise.images.decoding import decode
+from likewise.images.files import read_folder
 from tests.images.conftest import Save
 from tests.images.pictures import make_pixels
 
@@ -87,10 +87,10 @@ def test_broken_files_are_left_out_by_name_with_the_reason(save: Save, tmp_path:
     reasons = {one.name: one.reason for one in collection.skipped}
     assert list(reasons) == sorted(reasons)
     begin = {
-        "camera.NEF": "is a raw photo (.nef), which is not read; save it as JPEG",
+        "camera.NEF": "is a raw photo (.nef), which is not supported; save it as JPEG",
         "empty.gif": "is empty (0 bytes)",
-        "letter.jpg": "is no picture that can be read: it holds text",
-        "phone.heic": "is no picture that can be read: it holds a HEIC photo",
+        "letter.jpg": "is not a supported image: it contains text",
+        "phone.heic": "is not a supported image: it contains a HEIC photo",
         "pipe.png": "is a pipe or a device",
         "sub/cut.jpg": "is broken or truncated",
     }
@@ -113,9 +113,9 @@ def test_links_are_never_followed_out_of_the_folder(save: Save, tmp_path: Path) 
     assert names(collection) == ["a.png", "in.png"]
     assert collection.duplicates == [[0, 1]]
     assert {one.name: one.reason.split(";")[0] for one in collection.skipped} == {
-        "back": "is a link to a folder, and links are not followed.",
+        "back": "is a link to a folder",
         "dangling.png": "does not exist",
-        "folder": "is a link to a folder, and links are not followed.",
+        "folder": "is a link to a folder",
         "out.png": "is a link to a file outside the folder",
     }
 
@@ -160,7 +160,7 @@ def test_a_folder_that_may_not_be_opened_is_listed(
     assert str(collection.skipped[0]) == "'locked' cannot be opened (Permission denied)."
 
 
-def test_tells_how_far_it_is(save: Save, tmp_path: Path) -> None:
+def test_progress_is_reported(save: Save, tmp_path: Path) -> None:
     for i in range(3):
         save(f"{i}.png")
     (tmp_path / "broken.png").touch()
@@ -172,7 +172,7 @@ def test_tells_how_far_it_is(save: Save, tmp_path: Path) -> None:
 def test_reads_more_files_than_are_looked_at_together(
     save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.images.scan._AT_ONCE", 2)
+    monkeypatch.setattr("likewise.images.validate_files._CHUNK", 2)
     for i in range(5):
         save(f"{i}.png", seed=i)
     collection = read_folder(tmp_path)
@@ -188,7 +188,7 @@ def test_odd_metadata_give_neither_warning_nor_loss(save: Save, tmp_path: Path) 
 
 @pytest.mark.data
 @pytest.mark.skipif(not DATA.exists(), reason="the real pictures in ../shared/data are not here")
-def test_reads_real_pictures() -> None:
+def test_reads_real_images() -> None:
     collection = read_folder(DATA / "fashion" / "images")
     assert len(collection) == 1740
     assert collection.skipped == []
@@ -204,13 +204,13 @@ def test_a_file_that_is_known_and_unchanged_is_not_opened_again(
     status = (tmp_path / "a.png").stat()
     known = {("a.png", status.st_size, status.st_mtime_ns): first.identity(0)}
     opened: list[str] = []
-    look = scan._look
+    validate = validate_files._validate
 
-    def noted(file: tuple[str, str]) -> object:
+    def recorded(file: tuple[str, str]) -> object:
         opened.append(file[1])
-        return look(file)
+        return validate(file)
 
-    monkeypatch.setattr(scan, "_look", noted)
+    monkeypatch.setattr(validate_files, "_validate", recorded)
     again = read_folder(tmp_path, known=known)
     assert opened == ["b.png"]
     assert [again.identity(i) for i in range(2)] == [first.identity(i) for i in range(2)]

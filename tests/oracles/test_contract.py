@@ -6,11 +6,9 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer, Question
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
-from likewise.oracles.noisy import NoisyOracle
-from likewise.oracles.oracle import Oracle
-from likewise.oracles.recorded import RecordedOracle
+from likewise.oracles.base import CountingOracle, Oracle
+from likewise.oracles.replay import ReplayOracle
+from likewise.oracles.simulated import LabelOracle, NoisyOracle
 from likewise.oracles.terminal import TerminalOracle
 
 LABELS = ["red", "blue", "red", "green", None, "blue"]
@@ -36,8 +34,8 @@ ORACLES: dict[str, Callable[[], Oracle]] = {
     "labels": lambda: LabelOracle(LABELS),
     "noisy": lambda: NoisyOracle(LABELS, flip=0.3, unsure=0.2, seed=3),
     "always wrong": lambda: NoisyOracle(LABELS, flip=1, unsure=0),
-    "recorded": lambda: RecordedOracle(LabelOracle(LABELS).answer(QUESTIONS)),
-    "nothing recorded": lambda: RecordedOracle([]),
+    "recorded": lambda: ReplayOracle(LabelOracle(LABELS).answer(QUESTIONS)),
+    "nothing recorded": lambda: ReplayOracle([]),
     "counting": lambda: CountingOracle(LabelOracle(LABELS)),
     "terminal": terminal,
 }

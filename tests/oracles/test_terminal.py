@@ -98,7 +98,7 @@ def test_a_key_without_meaning_is_explained_and_asked_again() -> None:
     terminal = Terminal("y", "", "3", "s")
     assert terminal.said(PAIR) == ["same"]
     assert terminal.shown[1:] == [
-        f"{key!r} is no answer here: s same · d different · space can't tell · x bad image · "
+        f"{key!r} is not an answer: s same · d different · space can't tell · x bad image · "
         "u undo · q stop."
         for key in ("y", "", "3")
     ]
@@ -120,7 +120,7 @@ def test_groups_are_shown_by_name_and_answered_by_key() -> None:
     assert terminal.shown[1:] == ["  1  warm, like 0", "  2  cold, like 1"]
 
 
-def test_undo_goes_back_to_the_question_before() -> None:
+def test_undo_returns_to_the_previous_question() -> None:
     terminal = Terminal("s", "u", "d", "s")
     assert terminal.said(PAIR, OTHER) == ["different", "same"]
     assert [text.split()[2] for text in terminal.shown] == [
@@ -134,7 +134,7 @@ def test_undo_goes_back_to_the_question_before() -> None:
 def test_undo_at_the_first_question_says_that_there_is_nothing() -> None:
     terminal = Terminal("u", "s")
     assert terminal.said(PAIR) == ["same"]
-    assert "There is nothing to take back here." in terminal.shown
+    assert "There is no answer to undo." in terminal.shown
 
 
 @pytest.mark.parametrize("end", [("s", "q"), ("s",)])  # the key, and the end of the input

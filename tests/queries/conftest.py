@@ -1,4 +1,4 @@
-"""Small pools to ask questions of."""
+"""Fixtures: small pools."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,15 +7,15 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
-from likewise.queries.pool import Floats, Pool, join_views
+from likewise.queries.base import FloatArray, Pool, join_views
 from likewise.seeds import stream
 
-Told = Sequence[tuple[int, int, Relation]]
+Answers = Sequence[tuple[int, int, Relation]]
 MakePool = Callable[..., Pool]
 
 
-def _unit_rows(n: int, d: int, rng: np.random.Generator) -> Floats:
-    rows: Floats = (
+def _unit_rows(n: int, d: int, rng: np.random.Generator) -> FloatArray:
+    rows: FloatArray = (
         rng.normal(size=(n, d)) + 0.7
     )  # similarities of both signs, more of them positive
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -27,12 +27,12 @@ def make_pool() -> MakePool:
     """Return a maker of pools of random embeddings in which some pairs were answered."""
 
     def make(
-        n: int = 8, *, k: int = 3, seed: int = 0, told: Told = (), remaining: float = 0.5
+        n: int = 8, *, k: int = 3, seed: int = 0, answers: Answers = (), remaining: float = 0.5
     ) -> Pool:
         rng = stream(seed, "pool")
         views = _unit_rows(n, 4, rng), _unit_rows(n, 4, rng)
         graph = ConstraintGraph(n)
-        for first, second, relation in told:
+        for first, second, relation in answers:
             graph.add(first, second, relation)
         return Pool(
             embeddings=join_views(*views),

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import BAD_IMAGE, Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.queries.at_random import Random
+from likewise.queries.base import Pool, Random, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs
-from likewise.queries.pool import Pool, select
 from likewise.seeds import stream
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
@@ -54,9 +53,11 @@ def test_questions_of_a_batch_come_back_as_sorted_pairs_of_the_collection(
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.booleans()), max_size=12))
-def test_groups_and_apart_say_the_same_as_the_matrix(told: list[tuple[int, int, bool]]) -> None:
+def test_groups_and_cannot_links_agree_with_the_matrix(
+    answers: list[tuple[int, int, bool]],
+) -> None:
     graph = ConstraintGraph(10)
-    for first, second, is_same in told:
+    for first, second, is_same in answers:
         if first != second:
             graph.add(first, second, SAME if is_same else DIFFERENT)
     batch = BatchConstraints(graph, np.array([8, 1, 5, 0, 3]))

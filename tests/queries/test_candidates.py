@@ -1,4 +1,6 @@
-from collections.abc import Callable
+"""Questions that place one image after another among the groups."""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +10,16 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import BAD_IMAGE, Answer, Question
 from likewise.constraints.relation import Pairs, Relation
 from likewise.errors import InvalidParameterError
+from likewise.queries.base import FloatArray, Pool, Random
 from likewise.queries.candidates import (
-    _pair_of_code,
+    _decode_triangular,
     all_pairs,
     anchored_pairs,
     group_representatives,
-    near_pairs,
+    kmeans_plusplus,
+    placing_pairs,
     random_pairs,
 )
-from likewise.queries.pool import Pool
 from likewise.seeds import stream
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
@@ -71,18 +74,20 @@ class TestRandomPairs:
         second = np.array([1, 2, 46_341, 999_999, 49_999_999])
         for first in (np.zeros(5, dtype=np.int64), second - 1):
             codes = second * (second - 1) // 2 + first
-            np.testing.assert_array_equal(_pair_of_code(codes), np.stack([first, second], axis=1))
+            np.testing.assert_array_equal(
+                _decode_triangular(codes), np.stack([first, second], axis=1)
+            )
 
     def test_none_is_too_few(self) -> None:
-        with pytest.raises(InvalidParameterError, match="m=0 candidates cannot be drawn"):
+        with pytest.raises(InvalidParameterError, match="m must be an integer >= 1, got 0"):
             random_pairs(5, 0, stream(0))
 
 
 class TestAnchoredPairs:
-    TOLD = ((0, 1, SAME), (1, 2, SAME), (3, 4, SAME), (2, 5, DIFFERENT))
+    ANSWERS = ((0, 1, SAME), (1, 2, SAME), (3, 4, SAME), (2, 5, DIFFERENT))
 
     def test_each_image_meets_one_representative_of_each_group(self, make_pool: MakePool) -> None:
-        pool = make_pool(n=20, told=self.TOLD)
+        pool = make_pool(n=20, answers=self.ANSWERS)
         anchors = group_representatives(pool).tolist()
         pairs = anchored_pairs(pool, 6, stream(0))
         assert_proper(pairs, 20)
@@ -95,7 +100,7 @@ class TestAnchoredPairs:
     def test_representatives_are_nearest_to_the_mean_largest_group_first(
         self, make_pool: MakePool
     ) -> None:
-        pool = make_pool(n=20, told=self.TOLD)
+        pool = make_pool(n=20, answers=self.ANSWERS)
         anchors = group_representatives(pool).tolist()
         assert anchors[0] in (0, 1, 2)
         assert anchors[1] in (3, 4)
@@ -105,13 +110,13 @@ class TestAnchoredPairs:
         assert anchors[0] == int(np.argmin(away))
 
     def test_only_the_largest_groups_are_taken(self, make_pool: MakePool) -> None:
-        pool = make_pool(n=20, told=self.TOLD)
+        pool = make_pool(n=20, answers=self.ANSWERS)
         pairs = anchored_pairs(pool, 100, stream(0), max_groups=1)
         anchor = group_representatives(pool)[0]
         assert len(pairs) == 19
         assert (pairs == anchor).any(axis=1).all()
-        told = [(2 * i, 2 * i + 1, SAME) for i in range(10)]
-        many = anchored_pairs(make_pool(n=30, k=3, told=told), 100, stream(0))
+        answers = [(2 * i, 2 * i + 1, SAME) for i in range(10)]
+        many = anchored_pairs(make_pool(n=30, k=3, answers=answers), 100, stream(0))
         assert len(many) == 24 * 6 + 15  # twice three clusters
 
     def test_before_the_first_answer_images_are_spread(self) -> None:
@@ -121,7 +126,7 @@ class TestAnchoredPairs:
         assert sorted((pairs // 30).tolist()) == [[0, 1], [0, 2], [1, 2]]
 
     def test_bad_images_are_neither_asked_nor_anchors(self, make_pool: MakePool) -> None:
-        pool = make_pool(n=20, told=self.TOLD)
+        pool = make_pool(n=20, answers=self.ANSWERS)
         first = int(group_representatives(pool)[0])
         call_bad(pool, first)
         assert first not in group_representatives(pool)
@@ -131,27 +136,116 @@ class TestAnchoredPairs:
         assert 3 not in anchored_pairs(fresh, 5, stream(0))
 
     def test_same_seed_same_candidates(self, make_pool: MakePool) -> None:
-        for told in ((), self.TOLD):
-            pool = make_pool(n=20, told=told)
+        for answers in ((), self.ANSWERS):
+            pool = make_pool(n=20, answers=answers)
             first, again = (anchored_pairs(pool, 5, stream(3)) for _ in range(2))
             np.testing.assert_array_equal(first, again)
 
 
-class TestNearPairs:
-    def test_each_is_an_image_with_one_of_its_nearest(self, make_pool: MakePool) -> None:
-        pool = make_pool(n=30)
-        pairs = near_pairs(pool, 20, stream(0), k=3)
-        assert_proper(pairs, 30)
-        assert 10 <= len(pairs) <= 20
-        alike = pool.embeddings @ pool.embeddings.T - 2 * np.eye(30)
-        place = np.argsort(np.argsort(-alike, axis=1), axis=1)  # 0 the nearest
-        assert (
-            np.minimum(place[pairs[:, 0], pairs[:, 1]], place[pairs[:, 1], pairs[:, 0]]).max() < 3
-        )
+def test_all_are_drawn_once_before_any_is_drawn_again() -> None:
+    rows = stream(0).normal(size=(6, 2))
+    assert sorted(kmeans_plusplus(rows, 10, stream(1))) == list(range(6))
 
-    def test_small_collections_and_bad_images(self, make_pool: MakePool) -> None:
-        pool = make_pool(n=3)
-        call_bad(pool, 1)
-        assert near_pairs(pool, 10, stream(0)).tolist() == [[0, 2]]
-        call_bad(pool, 0)
-        assert near_pairs(replace(pool), 10, stream(0)).shape == (0, 2)
+
+def test_images_far_apart_are_drawn_first() -> None:
+    heaps = np.repeat([[0.0, 0], [100, 0], [0, 100]], 20, axis=0)
+    heaps += stream(0).normal(scale=0.01, size=heaps.shape)
+    for seed in range(10):
+        assert sorted(kmeans_plusplus(heaps, 3, stream(seed)) // 20) == [0, 1, 2]
+
+
+def test_copies_are_drawn_when_nothing_else_is_left() -> None:
+    rows = np.array([[0.0], [0.0], [0.0], [5.0]])
+    drawn = kmeans_plusplus(rows, 4, stream(0)).tolist()
+    assert 3 in drawn[:2]
+    assert sorted(drawn) == [0, 1, 2, 3]
+
+
+TRIANGLE = [(0, 1, DIFFERENT), (0, 2, DIFFERENT), (1, 2, DIFFERENT)]  # three groups of one image
+Answers = Sequence[tuple[int, int, Relation]]
+
+
+class Prefers:
+    """Scores a pair by the images that are wanted."""
+
+    def __init__(self, *images: int) -> None:
+        self.images = images
+
+    def score(self, pool: Pool, pairs: np.typing.NDArray[np.intp]) -> FloatArray:
+        return np.isin(pairs, self.images).any(axis=1).astype(float)
+
+
+def asked(pool: Pool, n: int, strategy: object = None, seed: int = 0) -> list[list[int]]:
+    rule = strategy or Random()
+    found: list[list[int]] = placing_pairs(rule, pool, n, stream(seed)).tolist()  # type: ignore[arg-type]  # a double
+    return found
+
+
+def test_an_image_meets_every_group_the_nearest_first(make_pool: MakePool) -> None:
+    pool = make_pool(n=12, answers=TRIANGLE)
+    pairs = asked(pool, 6, Prefers(7))
+    away = np.linalg.norm(pool.embeddings[:3] - pool.embeddings[7], axis=1)
+    assert pairs[:3] == [[int(group), 7] for group in np.argsort(away)]
+    assert len({max(pair) for pair in pairs[3:]}) == 1  # then the next image
+
+
+def test_images_begun_come_before_new_ones(make_pool: MakePool) -> None:
+    answers = [*TRIANGLE, (0, 5, SAME), (1, 6, SAME), (2, 8, SAME), (0, 9, DIFFERENT)]
+    pairs = asked(make_pool(n=12, answers=answers), 2, Prefers(7))
+    assert all(9 in pair for pair in pairs)
+
+
+def test_groups_whose_relation_is_open_are_compared_first(make_pool: MakePool) -> None:
+    answers = [(0, 1, SAME), (2, 3, SAME), (4, 5, SAME), (0, 2, DIFFERENT)]
+    pool = make_pool(n=12, answers=answers)
+    first = asked(pool, 2, Prefers(7))
+    assert all({pair[0] // 2, pair[1] // 2} in ({0, 2}, {1, 2}) for pair in first)
+
+
+def test_before_the_first_answer_a_few_images_meet(make_pool: MakePool) -> None:
+    pairs = asked(make_pool(n=40, k=3), 12)
+    assert len(pairs) == 12
+    assert len({image for pair in pairs for image in pair}) <= 6
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_known_bad_or_passed_of_late_is_asked(make_pool: MakePool, seed: int) -> None:
+    rng = stream(seed)
+    truth = rng.integers(3, size=30)
+    answers = [
+        (int(i), int(j), SAME if truth[i] == truth[j] else DIFFERENT)
+        for i, j in rng.integers(30, size=(25, 2))
+        if i != j
+    ]
+    pool = make_pool(n=30, answers=answers, seed=seed)
+    graph = pool.constraints
+    assert isinstance(graph, ConstraintGraph)
+    graph.tell(Answer(Question.label(11), BAD_IMAGE))
+    first = asked(pool, 1, seed=seed)[0]
+    passed = first[0], first[1]
+    pairs = asked(replace(pool, passed=frozenset({passed})), 60, seed=seed)
+    assert passed not in {tuple(pair) for pair in pairs}
+    assert all(11 not in pair and pair[0] < pair[1] for pair in pairs)
+    assert (graph.pair_relations(np.array(pairs)) == 0).all()
+    assert len({tuple(pair) for pair in pairs}) == len(pairs)
+
+
+def test_in_the_end_every_image_is_placed_with_at_most_k_answers_each(
+    make_pool: MakePool,
+) -> None:
+    """With random pairs, most answers are "different" and tie nothing together."""
+    pool, truth = make_pool(n=60, k=3), stream(1).integers(3, size=60)
+    graph, n_answers = pool.constraints, 0
+    assert isinstance(graph, ConstraintGraph)
+    while len(pairs := asked(pool, 20, seed=n_answers)):
+        for i, j in pairs:
+            if graph.relation(i, j) == 0:
+                graph.add(i, j, SAME if truth[i] == truth[j] else DIFFERENT)
+                n_answers += 1
+    assert len(np.unique(graph.groups())) == 3
+    assert n_answers <= 3 * 60
+
+
+def test_same_seed_same_questions(make_pool: MakePool) -> None:
+    pool = make_pool(n=40, answers=TRIANGLE)
+    assert asked(pool, 10, seed=3) == asked(pool, 10, seed=3) != asked(pool, 10, seed=4)

@@ -1,4 +1,4 @@
-"""What every strategy owes: one class, a new strategy adds a line."""
+"""Contract tests for every strategy; add a line for a new strategy."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,21 +11,14 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import BAD_IMAGE, Answer, Question
 from likewise.constraints.relation import Pairs, Relation
 from likewise.errors import PoolExhaustedError
-from likewise.queries.at_random import Random
+from likewise.queries.base import Pool, QueryStrategy, Random, select
 from likewise.queries.candidates import all_pairs
-from likewise.queries.csd import SimilarityChange
-from likewise.queries.entropy import Entropy
-from likewise.queries.joint import Joint
-from likewise.queries.joint_authors import JointAuthors
-from likewise.queries.margin_diversity import MarginDiversity
-from likewise.queries.pool import Pool, QueryStrategy, select
+from likewise.queries.density import RepresentativeDifficult, TypiClust
+from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
+from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
+from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import STRATEGIES as BY_NAME
-from likewise.queries.representative_difficult import RepresentativeDifficult
-from likewise.queries.s_hp import HardPairs
-from likewise.queries.s_up import UncertainPairs
-from likewise.queries.sqrt_loss import SqrtLoss
-from likewise.queries.typiclust import Typical
-from likewise.queries.uncertainty import Uncertainty
+from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.seeds import stream
 
 MakePool = Callable[..., Pool]
@@ -43,8 +36,8 @@ STRATEGIES: list[QueryStrategy] = [
     Joint(),
     Joint(hard="eq7"),
     JointAuthors(),
-    Typical(),
-    Typical(n_neighbours=1),
+    TypiClust(),
+    TypiClust(n_neighbours=1),
     MarginDiversity(),
     MarginDiversity(shortlist=3),
     RepresentativeDifficult(),
@@ -75,7 +68,7 @@ class TestEveryStrategy:
             assert scores.dtype == np.float64
             assert not np.isnan(scores).any()
 
-    def test_asks_what_it_was_told_to(self, strategy: QueryStrategy, pool: Pool) -> None:
+    def test_selects_the_requested_number(self, strategy: QueryStrategy, pool: Pool) -> None:
         pairs = select(strategy, pool, CANDIDATES, 5, stream(1))
         assert pairs.shape == (5, 2)
         assert pairs.dtype == np.intp
@@ -95,7 +88,7 @@ class TestEveryStrategy:
         self, strategy: QueryStrategy, make_pool: MakePool
     ) -> None:
         # 0 = 1 = 2 and 3 differ from all: 0 = 2, 0 != 3 and 1 != 3 follow; 22 of 28 are open.
-        pool = make_pool(told=[(0, 1, SAME), (1, 2, SAME), (2, 3, DIFFERENT)])
+        pool = make_pool(answers=[(0, 1, SAME), (1, 2, SAME), (2, 3, DIFFERENT)])
         known = {(0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)}
         backwards = CANDIDATES[:, ::-1]
         itself = np.stack([np.arange(8)] * 2, axis=1)
@@ -106,11 +99,11 @@ class TestEveryStrategy:
         assert (asked[:, 0] < asked[:, 1]).all()
 
     def test_says_when_the_pool_is_dry(self, strategy: QueryStrategy, make_pool: MakePool) -> None:
-        told = [(i, i + 1, SAME) for i in range(6)]  # 0 to 6 are one group; 7 is open
-        pool = make_pool(told=told)
+        answers = [(i, i + 1, SAME) for i in range(6)]  # 0 to 6 are one group; 7 is open
+        pool = make_pool(answers=answers)
         with pytest.raises(
             PoolExhaustedError,
-            match=r"^8 questions were asked for but only \d of 28 candidate pairs are still open; "
+            match=r"^8 questions were asked for but only \d of 28 candidate pairs are open; "
             "ask for fewer, or draw more candidates",
         ):
             select(strategy, pool, CANDIDATES, 8, stream(1))
@@ -118,7 +111,7 @@ class TestEveryStrategy:
     def test_works_when_everything_is_known(
         self, strategy: QueryStrategy, make_pool: MakePool
     ) -> None:
-        pool = make_pool(told=[(i, i + 1, SAME) for i in range(7)])
+        pool = make_pool(answers=[(i, i + 1, SAME) for i in range(7)])
         assert ask_all(strategy, pool, CANDIDATES).shape == (0, 2)
 
     def test_leaves_what_was_passed_over(self, strategy: QueryStrategy, pool: Pool) -> None:

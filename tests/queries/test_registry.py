@@ -4,9 +4,8 @@ import sys
 import pytest
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.queries.joint import Joint
+from likewise.queries.pcl import Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES, make_strategy
-from likewise.queries.s_up import UncertainPairs
 
 
 def test_strategies_are_made_by_name_with_their_parameters() -> None:
@@ -18,7 +17,7 @@ def test_strategies_are_made_by_name_with_their_parameters() -> None:
 def test_numbers_may_stand_in_the_name() -> None:
     assert make_strategy("joint:epsilon=0.4") == Joint(epsilon=0.4)
     assert make_strategy("joint:epsilon=0.4", hard="eq7") == Joint(0.4, "eq7")
-    with pytest.raises(InvalidParameterError, match="gives 'epsilon' no number; write it as joint"):
+    with pytest.raises(InvalidParameterError, match="must be a number; write joint"):
         make_strategy("joint:epsilon=much")
 
 
@@ -43,8 +42,8 @@ def test_names_are_sorted_so_that_the_next_one_has_its_place() -> None:
 
 def test_neither_torch_nor_scikit_learn_is_loaded() -> None:
     code = (
-        "import sys, likewise.queries.registry, likewise.queries.instances, "
-        "likewise.queries.batch, likewise.oracles.noisy, likewise.oracles.terminal;"
+        "import sys, likewise.queries.registry, likewise.queries.dsac, "
+        "likewise.queries.batch, likewise.oracles.simulated, likewise.oracles.terminal;"
         "print(sorted({'torch', 'sklearn', 'faiss'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

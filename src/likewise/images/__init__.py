@@ -1,1 +1,1 @@
-"""Pictures in: folders, lists of paths, arrays; broken files are named and left out."""
+"""Image collections from folders, lists of paths and arrays; unreadable files are skipped."""

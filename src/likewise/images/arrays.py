@@ -1,4 +1,4 @@
-"""Pictures that are already in memory, as one array."""
+"""Images in memory, in one array."""
 
 import hashlib
 from functools import cached_property
@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import CollectionError
-from likewise.images.collection import Pixels
-from likewise.images.duplicates import find_duplicates
-from likewise.images.skipped import Skipped
+from likewise.images.collection import Pixels, find_duplicates
+from likewise.images.unreadable import Skipped
 
-_FORM = "give pictures as uint8 of shape (n, h, w, 3) or (n, h, w), or as floats from 0 to 1"
+_EXPECTED = "Images must be uint8, or floats from 0 to 1, of shape (n, h, w, 3) or (n, h, w)"
 
 
 class ArrayCollection:
-    """Pictures of one size in one array, which is kept and not copied.
+    """Images of the same size in one array, which is not copied.
 
     Parameters
     ----------
@@ -26,9 +25,9 @@ class ArrayCollection:
     Attributes
     ----------
     skipped : list of Skipped
-        Always empty: an array with a broken picture is refused.
+        Always empty: an array with an invalid image is rejected.
     duplicates : list of lists of int
-        Positions that show the same pixels.
+        Positions with the same pixels.
 
     Examples
     --------
@@ -50,26 +49,26 @@ class ArrayCollection:
         return f"ArrayCollection({len(self)} images)"
 
     def pixels(self, index: int) -> Pixels:
-        """Return one image as RGB (h, w, 3); a copy."""
-        picture = self._array[index]
-        if picture.dtype.kind == "f":
-            picture = np.rint(picture * 255).astype(np.uint8)
-        if picture.ndim == 2:
-            picture = picture[:, :, None]
-        return np.array(np.broadcast_to(picture, (*picture.shape[:2], 3)))
+        """Return a copy of an image as RGB (h, w, 3)."""
+        image = self._array[index]
+        if image.dtype.kind == "f":
+            image = np.rint(image * 255).astype(np.uint8)
+        if image.ndim == 2:
+            image = image[:, :, None]
+        return np.array(np.broadcast_to(image, (*image.shape[:2], 3)))
 
     def identity(self, index: int) -> str:
-        """Return the SHA-256 of shape and pixels as `pixels` gives them."""
+        """Return the SHA-256 of shape and pixels as returned by `pixels`."""
         pixels = self.pixels(index)
         return hashlib.sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()
 
     def name(self, index: int) -> str:
-        """Return the position as text, counted from 0."""
+        """Return the position as text, starting at 0."""
         return str(range(len(self))[index])
 
     @cached_property
     def duplicates(self) -> list[list[int]]:
-        """Return the positions that show the same pixels; computed when first asked for."""
+        """Positions with the same pixels; computed at first access."""
         return find_duplicates(self.identity(index) for index in range(len(self)))
 
 
@@ -79,53 +78,53 @@ def _as_array(array: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(array)
     except ValueError as error:
-        shapes = [_shape(picture) for picture in array]
+        shapes = [_shape(image) for image in array]
         odd = next((i for i, shape in enumerate(shapes) if shape != shapes[0]), 0)
         raise CollectionError(
-            f"Image {odd} is {shapes[odd]} where image 0 is {shapes[0]}; bring all to one "
-            "size (likewise.images.resize.resize does), or give their paths."
+            f"All images must have the same shape, but image {odd} is {shapes[odd]} and image 0 is "
+            f"{shapes[0]}; resize them with likewise.images.resize.resize, or give their paths."
         ) from error
 
 
-def _shape(picture: Any) -> str:
+def _shape(image: Any) -> str:
     try:
-        return f"of shape {np.shape(picture)}"
+        return f"of shape {np.shape(image)}"
     except ValueError:
-        return "ragged in itself"
+        return "ragged"
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) == 2:
-        raise CollectionError(f"An array of shape {shape} holds vectors, not pictures; {_FORM}.")
+        raise CollectionError(f"{_EXPECTED}, got vectors of shape {shape}.")
     if len(shape) == 3 and shape[2] == 3:
         raise CollectionError(
-            f"An array of shape {shape} is one picture, not a collection; "
-            "give array[None] for a collection of one."
+            f"{_EXPECTED}, got a single image of shape {shape}; give array[None] for a "
+            "collection of one image."
         )
     if len(shape) == 4 and shape[1] in (1, 3) and shape[3] not in (1, 3):
         raise CollectionError(
-            f"An array of shape {shape} has its colours first; give array.transpose(0, 2, 3, 1)."
+            f"{_EXPECTED}, got channels first, shape {shape}; give array.transpose(0, 2, 3, 1)."
         )
     if len(shape) not in (3, 4) or (len(shape) == 4 and shape[3] not in (1, 3)):
-        raise CollectionError(f"An array of shape {shape} holds no RGB pictures; {_FORM}.")
+        raise CollectionError(f"{_EXPECTED}, got shape {shape}.")
     if 0 in shape:
-        raise CollectionError(f"An array of shape {shape} is empty; give at least one picture.")
+        raise CollectionError(f"The array of shape {shape} is empty; give at least one image.")
 
 
 def _check_values(array: npt.NDArray[Any]) -> None:
     if array.dtype == np.uint8:
         return
     if array.dtype.kind != "f":
-        raise CollectionError(f"An array of dtype {array.dtype} is no picture; {_FORM}.")
-    low, high = array.min(), array.max()  # NaN if one of them is
+        raise CollectionError(f"{_EXPECTED}, got dtype {array.dtype}.")
+    low, high = array.min(), array.max()  # NaN if any value is NaN
     if np.isnan(low) or np.isinf([low, high]).any():
         bad = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
         raise CollectionError(
-            f"Image {int(bad.argmax())} holds NaN or infinite values, as do {int(bad.sum())} "
-            "images in all; leave these out or replace the values."
+            f"{int(bad.sum())} images contain NaN or infinite values, the first is image "
+            f"{int(bad.argmax())}; leave these out or replace the values."
         )
     if low < 0 or high > 1:
         raise CollectionError(
-            f"An array of floats from {low:g} to {high:g} is not within 0 .. 1; "
-            "scale it, or convert values from 0 to 255 with array.astype(np.uint8)."
+            f"Float images must have values from 0 to 1, got {low:g} to {high:g}; "
+            "scale them, or convert values from 0 to 255 with array.astype(np.uint8)."
         )

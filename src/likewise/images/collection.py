@@ -1,5 +1,7 @@
-"""A picture collection: an order, an identity for each image, pixels on demand."""
+"""The protocol of an image collection: ordered images with content hashes and pixels."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -10,22 +12,36 @@ Pixels = npt.NDArray[np.uint8]  # (h, w, 3), RGB
 
 @runtime_checkable
 class ImageCollection(Protocol):
-    """What every source of pictures offers: a folder, a list of paths, an array."""
+    """Common interface of a folder, a list of paths and an array of images."""
 
     def __len__(self) -> int:
-        """Return how many images there are."""
+        """Return the number of images."""
 
     def pixels(self, index: int) -> Pixels:
-        """Return one image upright, as RGB of its own size (h, w, 3).
+        """Return an image upright, as RGB in its original size (h, w, 3).
 
         Raises
         ------
         ImageError
-            If the picture cannot be read (any more).
+            If the image cannot be read.
         """
 
     def identity(self, index: int) -> str:
         """Return the content hash: 64 hexadecimal digits, stable on disk."""
 
     def name(self, index: int) -> str:
-        """Return what a person calls the image: its path below the folder."""
+        """Return the displayed name of the image, such as its path below the folder."""
+
+
+def find_duplicates(identities: Iterable[str]) -> list[list[int]]:
+    """Return the positions of each identity that occurs more than once.
+
+    Examples
+    --------
+    >>> find_duplicates(["a", "b", "a", "c", "b"])
+    [[0, 2], [1, 4]]
+    """
+    positions = defaultdict(list)
+    for position, identity in enumerate(identities):
+        positions[identity].append(position)
+    return [same for same in positions.values() if len(same) > 1]

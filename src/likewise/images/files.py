@@ -1,84 +1,239 @@
-"""A collection of picture files that were scanned: pixels are decoded on demand."""
+"""Collections of image files: a folder, or a list of paths. Pixels are decoded on demand."""
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from io import BufferedReader
+from os import PathLike
 from pathlib import Path
 
-from likewise.errors import ImageError
-from likewise.images.collection import Pixels
-from likewise.images.decode import naming, open_file, read
-from likewise.images.duplicates import find_duplicates
-from likewise.images.scan import Found, check_regular, content_hash
-from likewise.images.skipped import Skipped
+from likewise.errors import CollectionError, ImageError, InvalidParameterError
+from likewise.images.collection import Pixels, find_duplicates
+from likewise.images.decoding import SUPPORTED_FORMATS, naming, open_file, read
+from likewise.images.find_files import FoundFiles, find_files
+from likewise.images.unreadable import Skipped, summarize_skipped
+from likewise.images.validate_files import (
+    ImageFile,
+    Known,
+    check_regular,
+    content_hash,
+    validate_files,
+)
+from likewise.progress import Progress, silent
 
 
 class FileCollection:
-    """Picture files in a fixed order.
+    """Image files in a fixed order.
 
     Parameters
     ----------
-    found : sequence of Found
+    files : sequence of ImageFile
         The files that can be decoded.
     skipped : sequence of Skipped
-        The files that were left out, with reasons.
+        The skipped files, with reasons.
 
     Attributes
     ----------
     skipped : list of Skipped
     duplicates : list of lists of int
-        Positions that hold the same file content, each list of two or more.
+        Positions with the same file content, each list of two or more.
     """
 
-    def __init__(self, found: Sequence[Found], skipped: Sequence[Skipped]) -> None:
-        self._found = list(found)
+    def __init__(self, files: Sequence[ImageFile], skipped: Sequence[Skipped]) -> None:
+        self._files = list(files)
         self.skipped = list(skipped)
-        self.duplicates = find_duplicates(one.identity for one in self._found)
+        self.duplicates = find_duplicates(file.identity for file in self._files)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._files)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} images, {len(self.skipped)} skipped)"
 
     def pixels(self, index: int, *, at_least: int | None = None) -> Pixels:
-        """Return one image upright, as RGB of its own size (h, w, 3).
+        """Return an image upright, as RGB in its original size (h, w, 3).
 
         Parameters
         ----------
         index : int
         at_least : int, optional
-            Let a JPEG come smaller, when both its sides stay at least this long.
+            Allow a JPEG to be decoded smaller, as long as both sides have at least this length.
 
         Raises
         ------
         ImageError
-            If the file vanished, broke, or holds another picture than when it was scanned.
+            If the file was deleted, damaged or changed since it was validated.
         """
-        found = self._found[index]
-        with naming(repr(found.name)):
-            check_regular(found.path)
-            with open_file(found.path) as stream:
-                _check_unchanged(stream, found)
+        file = self._files[index]
+        with naming(repr(file.name)):
+            check_regular(file.path)
+            with open_file(file.path) as stream:
+                _check_unchanged(stream, file)
                 return read(stream, at_least=at_least)
 
     def identity(self, index: int) -> str:
         """Return the SHA-256 of the file."""
-        return self._found[index].identity
+        return self._files[index].identity
 
     def name(self, index: int) -> str:
-        """Return the path as a person calls it: below the folder, or as it was given."""
-        return self._found[index].name
+        """Return the path below the folder, or as it was given."""
+        return self._files[index].name
 
     def path(self, index: int) -> Path:
-        """Return where the file lies."""
-        return Path(self._found[index].path)
+        """Return the path of the file."""
+        return Path(self._files[index].path)
 
 
-def _check_unchanged(stream: BufferedReader, found: Found) -> None:
-    """Raise if the identity is no longer that of the file: vectors are kept under it."""
+class FolderCollection(FileCollection):
+    """The images below a folder, ordered by their path in it; created by `read_folder`.
+
+    Attributes
+    ----------
+    folder : Path
+    skipped : list of Skipped
+    duplicates : list of lists of int
+    """
+
+    def __init__(
+        self, folder: Path, files: Sequence[ImageFile], skipped: Sequence[Skipped]
+    ) -> None:
+        super().__init__(files, skipped)
+        self.folder = folder
+
+
+class PathCollection(FileCollection):
+    """Images in the order in which their paths were given; created by `read_paths`.
+
+    Attributes
+    ----------
+    given : list of int
+        Position of each image in the given list. It differs from ``0 .. n - 1`` if an image
+        was skipped.
+    skipped : list of Skipped
+    duplicates : list of lists of int
+    """
+
+    def __init__(
+        self, files: Sequence[ImageFile], skipped: Sequence[Skipped], given: Sequence[int]
+    ) -> None:
+        super().__init__(files, skipped)
+        self.given = list(given)
+
+
+def read_folder(
+    path: str | PathLike[str], progress: Progress = silent, known: Known | None = None
+) -> FolderCollection:
+    """Find and validate all images below a folder.
+
+    Hidden files and folders, and session folders (``*.likewise``), are ignored. Links that
+    lead out of the folder are not followed. Images that cannot be decoded are skipped and
+    listed.
+
+    Parameters
+    ----------
+    path : path
+    progress : Progress
+        Called with the number of validated files.
+    known : mapping, optional
+        Files validated before, (name, size, mtime in ns) to content hash; unchanged files are
+        not opened again.
+
+    Returns
+    -------
+    collection : FolderCollection
+
+    Raises
+    ------
+    CollectionError
+        If the folder does not exist, or contains no readable image.
+    """
+    folder = Path(path).expanduser()
+    _check_folder(folder)
+    found = find_files(folder)
+    if not found.files:
+        raise CollectionError(_no_images_message(folder, found))
+    results = validate_files(found.files, progress, known)
+    files = [result for result in results if isinstance(result, ImageFile)]
+    unreadable = [result for result in results if isinstance(result, Skipped)]
+    if not files:
+        raise CollectionError(
+            f"None of the {len(unreadable)} images in {str(folder)!r} can be read; "
+            f"replace them, or choose another folder.\n{summarize_skipped(unreadable)}"
+        )
+    skipped = sorted([*found.skipped, *unreadable], key=lambda image: image.name)
+    return FolderCollection(folder, files, skipped)
+
+
+def read_paths(paths: Iterable[str | PathLike[str]], progress: Progress = silent) -> PathCollection:
+    """Validate the images at `paths`; those that cannot be decoded are skipped and listed.
+
+    Raises
+    ------
+    CollectionError
+        If `paths` is empty, or no image can be read.
+    InvalidParameterError
+        If `paths` is a single path, or contains something other than paths.
+    """
+    if isinstance(paths, (str, bytes, PathLike)):
+        raise InvalidParameterError(
+            f"paths must be a list of paths, got the single path {paths!r}; give [{paths!r}], "
+            "or use read_folder for a folder."
+        )
+    candidates = [_path_and_name(path) for path in paths]
+    if not candidates:
+        raise CollectionError("The list of paths is empty; give at least one image.")
+    results = validate_files(candidates, progress)
+    skipped = [result for result in results if isinstance(result, Skipped)]
+    if len(skipped) == len(candidates):
+        raise CollectionError(
+            f"None of the {len(candidates)} given images can be read; check the paths.\n"
+            f"{summarize_skipped(skipped)}"
+        )
+    given = [position for position, file in enumerate(results) if isinstance(file, ImageFile)]
+    return PathCollection([file for file in results if isinstance(file, ImageFile)], skipped, given)
+
+
+def _path_and_name(path: object) -> tuple[str, str]:
+    if not isinstance(path, (str, PathLike)):
+        raise InvalidParameterError(
+            f"paths must contain only paths, got {path!r} of type {type(path).__name__}."
+        )
+    text = str(os.fspath(path))
+    return os.path.expanduser(text), os.fsencode(text).decode("utf-8", "replace")
+
+
+def _check_unchanged(stream: BufferedReader, file: ImageFile) -> None:
+    """Raise if the content changed: embeddings are cached under the content hash."""
     status = os.fstat(stream.fileno())
-    if (status.st_size, status.st_mtime_ns) == (found.n_bytes, found.changed_at):
+    if (status.st_size, status.st_mtime_ns) == (file.n_bytes, file.changed_at):
         return
-    if content_hash(stream) != found.identity:
+    if content_hash(stream) != file.identity:
         raise ImageError("was changed since it was scanned; read the folder again.")
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.exists():
+        raise CollectionError(f"The folder {str(folder)!r} does not exist; check its name.")
+    if not folder.is_dir():
+        raise CollectionError(
+            f"{str(folder)!r} is a file, not a folder; give the folder that contains it, "
+            "or a list of paths."
+        )
+
+
+def _no_images_message(folder: Path, found: FoundFiles) -> str:
+    advice = f"choose a folder with images ({SUPPORTED_FORMATS})."
+    if found.skipped:
+        return (
+            f"No image in {str(folder)!r} can be read; {advice}\n{summarize_skipped(found.skipped)}"
+        )
+    if not found.others:
+        return f"The folder {str(folder)!r} is empty; {advice}"
+    return f"The folder {str(folder)!r} contains {_count(found.others)}, but no images; {advice}"
+
+
+def _count(extensions: Counter[str]) -> str:
+    n_files = extensions.total()
+    kinds = ", ".join(f"{n} {kind or 'without extension'}" for kind, n in extensions.most_common(4))
+    more = ", …" if len(extensions) > 4 else ""
+    return f"{n_files} other file{'s' * (n_files > 1)} ({kinds}{more})"

@@ -1,1 +1,1 @@
-"""Who answers: labels, noisy labels, recorded answers, a person at a terminal."""
+"""Oracles: simulated annotators, replayed answers, and a person at a terminal."""

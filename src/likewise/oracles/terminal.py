@@ -1,4 +1,4 @@
-"""A person at a terminal: file names to look at, one key to answer with."""
+"""Ask a person at a terminal: file names are shown, answers are single keys."""
 
 import sys
 import time
@@ -17,12 +17,12 @@ from likewise.constraints.question import (
 )
 from likewise.errors import AnswersEndedError, InvalidParameterError
 
-_UNDO, _STOP = "\0undo", "\0stop"  # nobody types these
+_UNDO, _STOP = "\0undo", "\0stop"  # cannot be typed
 _KEYS = {" ": CANNOT_TELL, "x": BAD_IMAGE, "u": _UNDO, "q": _STOP}
 _PAIR_KEYS = {**_KEYS, "s": SAME, "d": DIFFERENT}
 _CHOICE_KEYS = {**_KEYS, "n": NONE, "+": NEW}
-# A label may be any word, "x" too, so that commands need a colon there.
-_LABEL_KEYS = {key if key == " " else f":{key}": said for key, said in _KEYS.items()}
+# A label may be any text, also "x", so commands have a colon there.
+_LABEL_KEYS = {key if key == " " else f":{key}": answer for key, answer in _KEYS.items()}
 _HELP = "space can't tell · x bad image · u undo · q stop"
 _LABEL_HELP = "space can't tell · :x bad image · :u undo · :q stop"
 
@@ -32,24 +32,24 @@ def _write_line(text: str) -> None:
 
 
 class TerminalOracle:
-    """Ask in a terminal; every key is followed by Enter.
+    """Ask questions in a terminal; every key is followed by Enter.
 
     Parameters
     ----------
     criterion : str
-        What the images are sorted by, in the person's words: ``"season"``.
+        What the images are grouped by, for example ``"season"``.
     name : callable
-        Gives the name to show for an image, such as ``collection.name``.
+        Returns the displayed name of an image, for example ``collection.name``.
     called : callable
-        Gives the name to show for the key of a group.
+        Returns the displayed name of a group, given its key.
     read : callable
-        Shows a prompt and returns one line, as `input` does.
+        Shows a prompt and returns a line, as `input` does.
     write : callable
-        Shows one line.
+        Shows a line.
     who : str
-        Written into the answers.
+        Stored in the answers.
     clock : callable
-        Seconds, to note how long an answer took.
+        Returns the time in seconds, to measure how long an answer takes.
     """
 
     def __init__(
@@ -67,30 +67,30 @@ class TerminalOracle:
         self._called, self._read, self._write, self._clock = called, read, write, clock
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """Return one answer for each question, in order.
+        """Return an answer for each question, in order.
 
-        ``u`` goes back to the question before, as far as the first one of this call.
+        ``u`` returns to the previous question, at most to the first one of this call.
 
         Raises
         ------
         AnswersEndedError
-            If the person stops, or the input ends; it carries the answers given so far.
+            If the person stops, or the input ends; it contains the answers given so far.
         """
         given: list[Answer] = []
         while len(given) < len(questions):
-            said = self._ask(questions[len(given)])
-            if isinstance(said, Answer):
-                given.append(said)
-            elif said == _STOP:
+            reply = self._ask(questions[len(given)])
+            if isinstance(reply, Answer):
+                given.append(reply)
+            elif reply == _STOP:
                 raise AnswersEndedError(given, len(questions))
             elif given:
                 given.pop()
             else:
-                self._write("There is nothing to take back here.")
+                self._write("There is no answer to undo.")
         return given
 
     def _ask(self, question: Question) -> Answer | str:
-        """Show one question until it is answered, or undo or stop is said."""
+        """Show a question until there is an answer, undo or stop."""
         prompt = self._show(question)
         shown_at = self._clock()
         while True:
@@ -98,21 +98,21 @@ class TerminalOracle:
                 key = self._read(prompt).rstrip("\r\n")
             except EOFError:
                 return _STOP
-            said = _meaning(question, " " if key.isspace() else key.strip())
-            if said in (_UNDO, _STOP):
-                return said
+            reply = _parse_key(question, " " if key.isspace() else key.strip())
+            if reply in (_UNDO, _STOP):
+                return reply
             try:
-                return self._noted(question, said, self._clock() - shown_at)
+                return self._make_answer(question, reply, self._clock() - shown_at)
             except InvalidParameterError:
-                wrong = "cannot name a group;" if question.kind == "label" else "is no answer here:"
-                self._write(f"{said!r} {wrong} {prompt.removesuffix(' > ')}.")
+                wrong = "cannot name a group;" if question.kind == "label" else "is not an answer:"
+                self._write(f"{reply!r} {wrong} {prompt.removesuffix(' > ')}.")
 
-    def _noted(self, question: Question, said: str, seconds: float) -> Answer:
+    def _make_answer(self, question: Question, answer: str, seconds: float) -> Answer:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return Answer(question, said, self.who, self.criterion, now, seconds)
+        return Answer(question, answer, self.who, self.criterion, now, seconds)
 
     def _show(self, question: Question) -> str:
-        """Write the question, and return the prompt with the keys that answer it."""
+        """Write the question, and return the prompt with the possible keys."""
         names = [self.name(image) for image in question.images]
         if question.kind == "pair":
             self._write(f"Same {self.criterion}?  {names[0]}  |  {names[1]}")
@@ -125,8 +125,8 @@ class TerminalOracle:
         return f"1-{len(question.groups)} · n none of these · + a new one · {_HELP} > "
 
 
-def _meaning(question: Question, key: str) -> str:
-    """Return the answer a key stands for; what stands for none is returned as it is."""
+def _parse_key(question: Question, key: str) -> str:
+    """Return the answer that a key means; other text is returned unchanged."""
     if question.kind == "label":
         return _LABEL_KEYS.get(key, key)
     if question.kind == "pair":

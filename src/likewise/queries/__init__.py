@@ -1,1 +1,1 @@
-"""Which question to ask next."""
+"""Query strategies: which pairs of images to ask about next."""

@@ -1,4 +1,4 @@
-"""One batch as a pool of its own: images are counted from 0 to b - 1, nothing is n x n."""
+"""Constraints restricted to one batch, so that a batch can be used as a pool."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -7,22 +7,23 @@ from functools import cached_property
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Indexes, Pairs, Relation, Relations
+from likewise.constraints.relation import Relation, Relations
+from likewise.types import Indexes, Pairs
 
 
 @dataclass(frozen=True)
 class BatchConstraints:
-    """The graph as seen by the images of one batch, at the moment it is first looked at.
+    """The constraint graph restricted to the images of a batch, as of its first access.
 
-    Give it to a `Pool` of the batch's own embeddings; every strategy then works inside
-    the batch, as the papers do, and `in_collection` turns the questions back.
+    Use it in a `Pool` of the batch's own embeddings; every strategy then works inside the
+    batch, as in the papers. `in_collection` converts the selected pairs back.
 
     Parameters
     ----------
     graph : ConstraintGraph
         Over the whole collection.
     indexes : array of shape (b,)
-        The images of the batch; everything here counts them from 0.
+        The images of the batch; in this class they are numbered from 0 to b - 1.
     """
 
     graph: ConstraintGraph
@@ -30,7 +31,7 @@ class BatchConstraints:
 
     @property
     def n_images(self) -> int:
-        """How many images the batch has."""
+        """Number of images in the batch."""
         return len(self.indexes)
 
     @cached_property
@@ -41,30 +42,30 @@ class BatchConstraints:
 
     @cached_property
     def matrix(self) -> Relations:
-        """What is given or implied within the batch, (b, b), zero diagonal."""
+        """Given and implied relations within the batch, shape (b, b), zero diagonal."""
         return self.graph.relations(self.indexes)
 
     def pair_relations(self, pairs: Pairs) -> Relations:
-        """Return what is given or implied of each pair of the batch."""
+        """Return the given or implied relation of each pair of the batch."""
         return self.matrix[pairs[:, 0], pairs[:, 1]]
 
     def groups(self) -> Indexes:
-        """Return the group of each image of the batch: its first member."""
+        """Return the group of each image of the batch, identified by its first member."""
         is_same = (self.matrix == Relation.SAME) | np.eye(self.n_images, dtype=bool)
         first: Indexes = is_same.argmax(axis=1)
         return first
 
     def apart(self) -> Pairs:
-        """Return the pairs of groups known to be different."""
+        """Return the pairs of groups connected by a cannot-link."""
         groups = self.groups()
-        is_first = groups == np.arange(self.n_images)  # one row for each group is enough
-        is_apart = np.triu(self.matrix == Relation.DIFFERENT) & is_first & is_first[:, None]
-        return np.argwhere(is_apart)
+        is_first = groups == np.arange(self.n_images)  # one row per group is enough
+        is_different = np.triu(self.matrix == Relation.DIFFERENT) & is_first & is_first[:, None]
+        return np.argwhere(is_different)
 
     def in_batch(self, pairs: Iterable[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-        """Return the pairs of the collection that lie in the batch, counted from 0."""
-        place = {image: position for position, image in enumerate(self.indexes.tolist())}
-        inside = ((place[i], place[j]) for i, j in pairs if i in place and j in place)
+        """Return the pairs of the collection that lie in the batch, as positions in the batch."""
+        position = {image: place for place, image in enumerate(self.indexes.tolist())}
+        inside = ((position[i], position[j]) for i, j in pairs if i in position and j in position)
         return frozenset((min(pair), max(pair)) for pair in inside)
 
     def in_collection(self, pairs: Pairs) -> Pairs:

@@ -1,22 +1,15 @@
-"""Strategies by name."""
+"""Query strategies by name."""
 
 import inspect
 from collections.abc import Callable
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.queries.at_random import Random
-from likewise.queries.csd import SimilarityChange
-from likewise.queries.entropy import Entropy
-from likewise.queries.joint import Joint
-from likewise.queries.joint_authors import JointAuthors
-from likewise.queries.margin_diversity import MarginDiversity
-from likewise.queries.pool import QueryStrategy
-from likewise.queries.representative_difficult import RepresentativeDifficult
-from likewise.queries.s_hp import HardPairs
-from likewise.queries.s_up import UncertainPairs
-from likewise.queries.sqrt_loss import SqrtLoss
-from likewise.queries.typiclust import Typical
-from likewise.queries.uncertainty import Uncertainty
+from likewise.queries.base import QueryStrategy, Random
+from likewise.queries.density import RepresentativeDifficult, TypiClust
+from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
+from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
+from likewise.queries.pcl_authors import JointAuthors
+from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "csd": SimilarityChange,
@@ -29,15 +22,15 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "s-hp": HardPairs,
     "s-up": UncertainPairs,
     "sqrt-loss": SqrtLoss,
-    "typiclust": Typical,
+    "typiclust": TypiClust,
     "uncertainty": Uncertainty,
 }
 
 
 def make_strategy(name: str, **parameters: object) -> QueryStrategy:
-    """Return the strategy called `name`; ``_`` and ``-`` are the same in a name.
+    """Return the strategy called `name`; ``_`` and ``-`` are equivalent in a name.
 
-    Numbers may stand in the name, after a colon.
+    Numeric parameters may follow the name after a colon.
 
     Examples
     --------
@@ -46,8 +39,8 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
     >>> make_strategy("joint:epsilon=0.4")
     Joint(epsilon=0.4, hard='bernoulli')
     """
-    key, chosen = strategy_name(name), name.partition(":")[2]
-    parameters = {**_numbers(key, chosen), **parameters}
+    key, assignments = strategy_name(name), name.partition(":")[2]
+    parameters = {**_parse_numbers(key, assignments), **parameters}
     if key not in STRATEGIES:
         raise UnknownNameError("strategy", name.partition(":")[0], STRATEGIES)
     known = inspect.signature(STRATEGIES[key]).parameters
@@ -58,19 +51,19 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
 
 
 def strategy_name(text: str) -> str:
-    """Return the name in `text`, without its numbers, as `STRATEGIES` has it."""
+    """Return the name in `text`, without its parameters, as a key of `STRATEGIES`."""
     return text.partition(":")[0].replace("_", "-")
 
 
-def _numbers(name: str, chosen: str) -> dict[str, float]:
-    found = {}
-    for text in chosen.split(",") if chosen else ():
+def _parse_numbers(name: str, assignments: str) -> dict[str, float]:
+    numbers = {}
+    for text in assignments.split(",") if assignments else ():
         parameter, _, number = text.partition("=")
         try:
-            found[parameter] = float(number)
+            numbers[parameter] = float(number)
         except ValueError as error:
             raise InvalidParameterError(
-                f"strategy={name}:{chosen} gives {parameter!r} no number; write it as "
-                f"{name}:NAME=NUMBER."
+                f"Parameter {parameter!r} in strategy={name}:{assignments} must be a number; "
+                f"write {name}:NAME=NUMBER."
             ) from error
-    return found
+    return numbers

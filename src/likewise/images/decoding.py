@@ -1,0 +1,204 @@
+"""Decode an image file to upright RGB; the format is recognised by content, not by name."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader, BytesIO
+from os import PathLike, fspath
+from typing import BinaryIO
+
+import numpy as np
+from PIL import Image
+from PIL.BmpImagePlugin import BmpImageFile
+from PIL.GifImagePlugin import GifImageFile
+from PIL.Image import Transpose
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
+from PIL.TiffImagePlugin import TiffImageFile
+from PIL.WebPImagePlugin import WebPImageFile
+
+from likewise.errors import ImageError, InvalidParameterError
+from likewise.images.collection import Pixels
+from likewise.images.color_modes import to_rgb
+
+SUPPORTED_FORMATS = "JPEG, PNG, WebP, BMP, TIFF and GIF"
+HEAD = 32  # number of bytes that determine the format
+MAX_PIXELS = 178_956_970  # half a gigabyte of RGB; Pillow's own limit
+_TOO_LARGE = f"at most {MAX_PIXELS / 1e6:.0f} million pixels are read; save a smaller copy."
+
+# Pillow's classes are used directly: `Image.open` would check the size against a limit global
+# to the process, and pass an MPO (two JPEGs in one file) to a class that reads both.
+OPENERS: dict[str, Callable[[BinaryIO], Image.Image]] = {
+    "JPEG": JpegImageFile,
+    "PNG": PngImageFile,
+    "GIF": GifImageFile,
+    "WebP": WebPImageFile,
+    "TIFF": TiffImageFile,
+    "BMP": BmpImageFile,
+}
+
+_SIGNATURES = [
+    (0, b"\xff\xd8\xff", "JPEG"),
+    (0, b"\x89PNG\r\n\x1a\n", "PNG"),
+    (0, b"GIF87a", "GIF"),
+    (0, b"GIF89a", "GIF"),
+    (8, b"WEBP", "WebP"),
+    (0, b"II*\0", "TIFF"),
+    (0, b"MM\0*", "TIFF"),
+    (0, b"II+\0", "TIFF"),
+    (0, b"MM\0+", "TIFF"),
+    # Text may start with "BM" too; the size of the second header must follow.
+    *((14, bytes([size, 0, 0, 0]), "BMP") for size in (12, 40, 52, 56, 64, 108, 124)),
+]
+_PREFIXES = {"WebP": b"RIFF", "BMP": b"BM"}  # required in addition to the signature
+
+_OTHER_SIGNATURES = [
+    (4, b"ftyphei", "a HEIC photo"),
+    (4, b"ftypmif1", "a HEIF photo"),
+    (4, b"ftypavif", "an AVIF image"),
+    (4, b"ftyp", "a video"),
+    (0, b"8BPS", "a Photoshop file"),
+    (0, b"%PDF", "a PDF"),
+    (0, b"PK\x03\x04", "a ZIP archive"),
+    (0, b"<svg", "an SVG drawing"),
+    (0, b"<?xml", "XML or SVG"),
+    (0, b"<!DOCTYPE", "a web page"),
+    (0, b"<html", "a web page"),
+]
+
+_ORIENTATION = 274  # EXIF tag
+_TRANSPOSE_OF = {
+    2: Transpose.FLIP_LEFT_RIGHT,
+    3: Transpose.ROTATE_180,
+    4: Transpose.FLIP_TOP_BOTTOM,
+    5: Transpose.TRANSPOSE,
+    6: Transpose.ROTATE_270,
+    7: Transpose.TRANSVERSE,
+    8: Transpose.ROTATE_90,
+}
+
+
+def decode(source: str | PathLike[str] | bytes, *, at_least: int | None = None) -> Pixels:
+    """Return an image upright, as RGB in its original size.
+
+    Parameters
+    ----------
+    source : path or bytes
+        An image file, or its content. Of an animation the first frame is read.
+    at_least : int, optional
+        Allow a JPEG to be decoded at a smaller scale as long as both sides have at least this
+        length; this is several times faster for a photo.
+
+    Returns
+    -------
+    pixels : array of shape (h, w, 3), uint8
+
+    Raises
+    ------
+    ImageError
+        If it is missing, empty, truncated, too large, or not an image.
+    """
+    if isinstance(source, bytes):
+        with naming(f"The image of {len(source)} bytes"):
+            return read(BytesIO(source), at_least=at_least)
+    with naming(repr(fspath(source))), open_file(source) as stream:
+        return read(stream, at_least=at_least)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Put `name` before the reason of an `ImageError` raised inside."""
+    try:
+        yield
+    except ImageError as error:
+        raise ImageError(f"{name} {error}") from error
+
+
+def open_file(path: str | PathLike[str]) -> BufferedReader:
+    """Open a file for reading, or raise an `ImageError` that starts with the reason."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise ImageError("does not exist; check its name, or read the folder again.") from error
+    except IsADirectoryError as error:
+        raise ImageError("is a folder, not an image; give the images in it.") from error
+    except OSError as error:
+        raise ImageError(f"cannot be opened ({error.strerror}); check its permissions.") from error
+
+
+def read(stream: BinaryIO, *, at_least: int | None = None) -> Pixels:
+    """Decode an open file as `decode` does; the error message starts with the reason."""
+    if at_least is not None and at_least < 1:
+        raise InvalidParameterError(f"at_least must be an integer >= 1, got {at_least}.")
+    opener = OPENERS[_check_format(stream)]
+    try:
+        image = opener(stream)
+        _check_size(*image.size)
+        if at_least is not None:
+            image.draft(image.mode, (at_least, at_least))
+        image.load()
+        transpose = _TRANSPOSE_OF.get(_orientation(image))
+        rgb = to_rgb(image)
+        return np.array(rgb if transpose is None else rgb.transpose(transpose))
+    except ImageError:
+        raise
+    except Image.DecompressionBombError as error:  # raised before the size is known
+        raise ImageError(f"is too large: {_TOO_LARGE}") from error
+    except Exception as error:  # Pillow raises any exception for a broken file
+        raise ImageError(
+            f"is broken or truncated ({error}); copy it again from its source, "
+            "or save it again from a program that opens it."
+        ) from error
+
+
+def format_of(head: bytes) -> str | None:
+    """Return the format of a file that starts with `head`, or None if it is not supported.
+
+    Examples
+    --------
+    >>> format_of(b"GIF89a...")
+    'GIF'
+    >>> format_of(b"Dear diary")
+    """
+    for offset, signature, name in _SIGNATURES:
+        if head.startswith(signature, offset) and head.startswith(_PREFIXES.get(name, b"")):
+            return name
+    return None
+
+
+def describe(head: bytes) -> str:
+    """Return a description of an unsupported file that starts with `head`."""
+    for offset, signature, description in _OTHER_SIGNATURES:
+        if head.startswith(signature, offset):
+            return description
+    is_text = all(byte in b"\t\r\n" or 32 <= byte < 127 for byte in head)
+    return "text" if is_text else "unknown data"
+
+
+def _check_format(stream: BinaryIO) -> str:
+    head = stream.read(HEAD)
+    stream.seek(0)
+    if not head:
+        raise ImageError("is empty (0 bytes); copy it again from its source.")
+    name = format_of(head)
+    if name is None:
+        raise ImageError(
+            f"is not a supported image: it contains {describe(head)}; "
+            f"supported formats are {SUPPORTED_FORMATS}."
+        )
+    return name
+
+
+def _check_size(width: int, height: int) -> None:
+    if width * height > MAX_PIXELS:
+        raise ImageError(
+            f"is too large: {width} x {height} is {width * height / 1e6:,.0f} million pixels; "
+            f"{_TOO_LARGE}"
+        )
+
+
+def _orientation(image: Image.Image) -> int:
+    """Return the EXIF orientation; 1 (upright) if the EXIF data are broken."""
+    try:
+        return int(image.getexif().get(_ORIENTATION, 1))
+    except Exception:  # broken metadata must not prevent reading the image
+        return 1

@@ -1,1 +1,0 @@
-"""How well a clustering agrees with known labels."""
