@@ -100,7 +100,7 @@ def test_broken_pictures_in_an_archive_are_left_out_by_name(
     (message,) = [str(one.message) for one in warned]
     head, first, second = message.split("\n")
     assert head == "Left out, because they cannot be read, are 2 of the 5 pictures of 'toy':"
-    assert first.startswith(f"'0.png' in '{archive}' is no picture that can be read: it ")
+    assert first.startswith(f"'0.png' in '{archive}' is not a supported image: it ")
     assert second.startswith(f"'5.png' in '{archive}' is empty (0 bytes); ")
     assert (inputs.parts.train.tolist(), inputs.parts.test.tolist()) == ([6, 3], [1])
     assert (len(inputs.train), len(inputs.test)) == (2, 1)

@@ -29,7 +29,7 @@ def test_an_empty_folder(run: Run, tmp_path: Path) -> None:
 def test_a_folder_without_pictures(run: Run, tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("no picture")
-    assert "holds 1 other file (1 .txt), but no picture" in error_of(run, "fit", "texts", *FIT, 2)
+    assert "contains 1 other file (1 .txt), but no images" in error_of(run, "fit", "texts", *FIT, 2)
 
 
 def test_one_picture(run: Run, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_what_exists_is_not_overwritten(run: Run, photos: Path) -> None:
 def test_a_place_that_is_taken_is_refused_before_the_long_work(
     run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    for name in ("images.folder.read_folder", "methods.registry.load_method", "benchmark.run.load"):
+    for name in ("images.files.read_folder", "methods.registry.load_method", "benchmark.run.load"):
         monkeypatch.setattr(f"likewise.{name}", _too_late)
     Path("out").write_text("mine")
     words: dict[str, list[object]] = {

@@ -234,7 +234,7 @@ def test_what_it_cannot_do_is_refused() -> None:
         make(plan=QUICK.but(fresh=True)).fit(X)
     with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
         make(pretrain="simcl").fit(X)
-    with pytest.raises(InvalidParameterError, match="n_candidates=0 leaves no image to choose"):
+    with pytest.raises(InvalidParameterError, match="n_candidates must be an integer >= 1, got 0"):
         make(n_candidates=0).fit(X)
 
 
