@@ -10,7 +10,7 @@ from likewise.methods.cc import CC
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 
 
 def decisiveness(probabilities: Tensor) -> Tensor:

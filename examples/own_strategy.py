@@ -8,16 +8,16 @@ from sklearn.datasets import make_blobs
 from likewise import PCL, LabelOracle
 from likewise.constraints.relation import Pairs
 from likewise.methods.plan import Plan
-from likewise.queries.pool import Floats, Pool
+from likewise.queries.base import FloatArray, Pool
 
 
 @dataclass(frozen=True)
 class NearestFirst:
     """Ask about the most similar pairs first: many will be the same."""
 
-    def score(self, pool: Pool, pairs: Pairs) -> Floats:
+    def score(self, pool: Pool, pairs: Pairs) -> FloatArray:
         first, second = pool.embeddings[pairs].transpose(1, 0, 2)  # each (m, d)
-        similarity: Floats = np.einsum("md,md->m", first, second)
+        similarity: FloatArray = np.einsum("md,md->m", first, second)
         return similarity
 
 

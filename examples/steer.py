@@ -4,7 +4,7 @@ import numpy as np
 
 from likewise import LabelOracle, Likewise
 from likewise.encoders.embeddings import Embeddings
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 
 # A collection that can be sorted in two independent ways: one loud, one quiet.
 rng = np.random.default_rng(0)

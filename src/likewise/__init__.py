@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from likewise.methods.likewise import Likewise
     from likewise.methods.occ import OCC
     from likewise.methods.pcl import PCL
-    from likewise.oracles.labels import LabelOracle
+    from likewise.oracles.simulated import LabelOracle
 
 __version__ = "0.1.0.dev0"
 
@@ -29,7 +29,7 @@ _HOME = {
     "Likewise": "likewise.methods.likewise",
     "OCC": "likewise.methods.occ",
     "PCL": "likewise.methods.pcl",
-    "LabelOracle": "likewise.oracles.labels",
+    "LabelOracle": "likewise.oracles.simulated",
 }
 __all__ = ["CC", "DSAC", "OCC", "PCL", "LabelOracle", "Likewise"]
 

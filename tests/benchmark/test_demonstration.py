@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 from likewise.benchmark.demo_page import demo_page
 from likewise.benchmark.demonstration import Demonstration, demonstrate
 from likewise.encoders.store import EmbeddingStore
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from likewise.benchmark.subset import Subset
 from likewise.encoders.embed import Embeddings
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.seeds import stream
 
 PIXELS = stream(0, "inputs").integers(0, 256, (8, 12, 12, 3), dtype=np.uint8)

@@ -4,8 +4,7 @@ from sklearn.datasets import make_blobs
 
 from likewise.benchmark.offered import count, interviewed
 from likewise.methods.likewise import Likewise
-from likewise.oracles.labels import LabelOracle
-from likewise.oracles.noisy import NoisyOracle
+from likewise.oracles.simulated import LabelOracle, NoisyOracle
 
 X, y = make_blobs(150, n_features=6, centers=3, random_state=1)
 

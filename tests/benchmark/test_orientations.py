@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.benchmark.orientations import class_names, groupings, orientations, synsets
-from likewise.metrics.scores import score
+from likewise.metrics import score
 
 # PCL, Tables 6-11, and the authors' code for the dogs: the group of each class.
 PRINTED = {

@@ -17,7 +17,7 @@ from likewise.encoders.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.images.arrays import ArrayCollection
 from likewise.methods.kmeans import KMeans
-from likewise.metrics.scores import score
+from likewise.metrics import score
 from likewise.seeds import stream
 
 

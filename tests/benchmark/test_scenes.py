@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from likewise.benchmark.painting import PIXELS, SHAPES, SIZES, Draws, paint
 from likewise.benchmark.scenes import BLOCK, FACTORS, make_scenes
 from likewise.errors import InvalidParameterError
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 from likewise.seeds import derive, stream
 
 Scenes = tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]

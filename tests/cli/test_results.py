@@ -10,8 +10,8 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.desk.pupil import Pupil, Vectors
-from likewise.images.folder import read_folder
-from likewise.metrics.matching import accuracy
+from likewise.images.files import read_folder
+from likewise.metrics import accuracy
 from likewise.session import Session
 from tests.cli.conftest import COLOURS, Run, colour_of, done, error_of, json_of, paint
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.server.door import Door, keep_door
 from likewise.server.serve import bind
 from likewise.session import Session
@@ -95,7 +95,7 @@ def test_what_cannot_be_predicted_is_said_before_the_long_work(
     monkeypatch.setattr("likewise.desk.pupil.Vectors.of", _too_late)
     message = error_of(run, "predict", session, "nowhere", "--by", "colour")
     assert "The folder 'nowhere' does not exist" in message
-    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     assert "has no answers by 'mood'" in error_of(run, "predict", session, photos, "--by", "mood")
     assert "is not a saved likewise model" in error_of(run, "predict", photos, photos)
 
@@ -116,7 +116,7 @@ def test_while_the_page_is_open_its_address_is_told(
     words: tuple[object, ...],
     called: str,
 ) -> None:
-    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     message = error_of(run, *words)
     assert f"{called} is at work in another process already, and its page is" in message
     assert f"is {page.address} ; go on there" in message
@@ -136,7 +136,7 @@ def test_beside_a_folder_that_is_read_only_a_session_can_be_elsewhere(
     run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...]
 ) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
-    monkeypatch.setattr("likewise.images.folder.read_folder", _too_late)
+    monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     command, *options = words
     message = error_of(run, command, photos, *options)
     assert f"photos.likewise cannot be made: {photos.parent} is read-only for you; have" in message

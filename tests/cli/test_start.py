@@ -119,7 +119,7 @@ def test_asking_what_is_no_session_is_refused(run: Run, photos: Path) -> None:
 
 @pytest.mark.slow
 def test_the_terminal_asks_keeps_and_takes_back(run: Run, photos: Path) -> None:
-    from likewise.images.folder import read_folder
+    from likewise.images.files import read_folder
 
     path = photos.with_name("photos.likewise")
     with Session.create(path, read_folder(photos)) as session:

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from likewise.constraints.question import Question
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.seeds import stream
 from likewise.session import Session, save_results
 

@@ -16,8 +16,8 @@ from likewise.encoders.store import EmbeddingStore
 from likewise.errors import EncoderError, ImageError
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection, Pixels
-from likewise.images.folder import read_folder
-from likewise.images.skipped import Skipped
+from likewise.images.files import read_folder
+from likewise.images.unreadable import Skipped
 
 
 class Corners:

@@ -15,7 +15,7 @@ from likewise.encoders.store import EmbeddingStore
 from likewise.engine.randomness import borrowed_global_generator
 from likewise.errors import EncoderError
 from likewise.images.collection import Pixels
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.images.resize import resize
 from tests.encoders.tiny_models import SIGHT, save_tiny
 

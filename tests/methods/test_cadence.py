@@ -15,8 +15,8 @@ from likewise.methods.network import View
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.base import CountingOracle
+from likewise.oracles.simulated import LabelOracle
 from tests.methods.made_data import TINY, two_factors
 from tests.methods.methods_under_test import METHODS
 

@@ -18,7 +18,7 @@ from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 EXPECTED_FAILURES: dict[str, str] = {}

@@ -11,7 +11,7 @@ import pytest
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, ModelFileError
 from likewise.methods.base import PersonalClusterer
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 from tests.methods.methods_under_test import METHODS
 
 Make = Callable[..., PersonalClusterer]

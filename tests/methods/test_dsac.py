@@ -17,9 +17,9 @@ from likewise.methods.lesson import make_lesson, named_classes
 from likewise.methods.plan import Plan
 from likewise.methods.seeded_kmeans import NO_LABEL, Grouping, group_by, nearness, seeded_kmeans
 from likewise.methods.settings import resolve
-from likewise.metrics.matching import accuracy
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.made_data import TINY, two_factors
 

@@ -13,8 +13,8 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.methods.experience import Experience, tempered
 from likewise.methods.foretelling import columns_left
 from likewise.methods.likewise import Likewise
-from likewise.metrics.calibration import expected_calibration_error
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import expected_calibration_error
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 
 CHOICE = Question.choice(0, (1, 2), ("a", "b"))

@@ -12,7 +12,7 @@ from likewise.losses.active_contrast import active_contrast
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 from tests.methods.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)

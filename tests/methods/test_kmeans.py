@@ -9,8 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.methods.kmeans import KMeans
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 
 

@@ -13,10 +13,9 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.methods.choosing import KINDS
 from likewise.methods.likewise import Likewise
-from likewise.metrics.matching import accuracy
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
-from likewise.oracles.noisy import NoisyOracle
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle
+from likewise.oracles.simulated import LabelOracle, NoisyOracle
 from likewise.seeds import stream
 
 Made = tuple[Embeddings, npt.NDArray[Any], npt.NDArray[Any]]

@@ -20,7 +20,7 @@ from likewise.methods.network import View
 from likewise.methods.occ import OCC
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.made_data import TINY, two_factors
 

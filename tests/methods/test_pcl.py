@@ -18,11 +18,11 @@ from likewise.methods.cc import CC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
-from likewise.queries.joint import Joint
-from likewise.queries.joint_authors import JointAuthors
-from likewise.queries.pool import Pool
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
+from likewise.queries.base import Pool
+from likewise.queries.pcl import Joint
+from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import make_strategy
 from tests.methods.made_data import TINY, two_factors
 from tests.methods.test_occ import nothing_known, views, with_relation

@@ -10,7 +10,7 @@ from likewise import Likewise
 from likewise.encoders.bundled import LiteEncoder
 from likewise.encoders.module import module_encoder
 from likewise.errors import LikewiseWarning
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.methods.cc import CC
 from likewise.methods.kmeans import KMeans
 from likewise.methods.plan import Plan

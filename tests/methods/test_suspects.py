@@ -14,7 +14,7 @@ from likewise.methods.likewise import Likewise
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import seeds_of
 from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects, worth_a_look
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 
 
 def _graph() -> ConstraintGraph:

@@ -11,7 +11,7 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.places import Places, to_bytes
 from likewise.errors import InvalidParameterError
 from likewise.methods.vocabulary import Vocabulary
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likewise.images.collection import Pixels
-from likewise.images.skipped import Skipped
+from likewise.images.unreadable import Skipped
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from likewise.benchmark.judge import Judge, Marks
 from likewise.methods.base import PersonalClusterer
-from likewise.oracles.counting import CountingOracle
+from likewise.oracles.base import CountingOracle
 
 
 class Course:

@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise.benchmark.datasets.dataset import Labels
 from likewise.benchmark.demonstration import WANTED, Demonstration, Found
-from likewise.images.thumbnail import thumbnail
+from likewise.images.resize import thumbnail
 from likewise.seeds import stream
 from likewise.session.gallery import Page, Section, Shown, Tile
 from likewise.session.groups import COLOURS

@@ -15,10 +15,9 @@ from likewise.encoders.store import EmbeddingStore
 from likewise.images.arrays import ArrayCollection
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.registry import METHODS, make_method
-from likewise.metrics.matching import accuracy
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
-from likewise.oracles.oracle import Oracle
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle, Oracle
+from likewise.oracles.simulated import LabelOracle
 
 METHOD = "likewise" if "likewise" in METHODS else "kmeans"
 WANTED = "shape"

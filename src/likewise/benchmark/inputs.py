@@ -18,7 +18,7 @@ from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection
 from likewise.images.files import FileCollection
 from likewise.images.resize import resize
-from likewise.images.skipped import Skipped, summary
+from likewise.images.unreadable import Skipped, summarize_skipped
 from likewise.progress import Progress, silent
 
 Step = Callable[[str], Progress]  # the title of a long step -> who is told of it
@@ -73,7 +73,7 @@ def make_inputs(run: Run, dataset: Dataset, parts: Parts, step: Step = quiet) ->
         n_wanted = len(parts.train) + len(parts.test)
         warnings.warn(
             f"Left out, because they cannot be read, are {len(skipped)} of the {n_wanted} "
-            f"pictures of {dataset.name!r}:\n{summary(skipped)}",
+            f"pictures of {dataset.name!r}:\n{summarize_skipped(skipped)}",
             LikewiseWarning,
             stacklevel=2,
         )

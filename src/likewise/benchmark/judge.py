@@ -9,13 +9,9 @@ import numpy.typing as npt
 from likewise.benchmark.datasets.dataset import Dataset, Labels
 from likewise.benchmark.protocol import Parts, Run
 from likewise.errors import DatasetError, InvalidParameterError
-from likewise.metrics.baselines import majority_accuracy, other_orientation_acc
-from likewise.metrics.matching import accuracy
-from likewise.metrics.scores import score
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
-from likewise.oracles.noisy import NoisyOracle
-from likewise.oracles.oracle import Oracle
+from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
+from likewise.oracles.base import CountingOracle, Oracle
+from likewise.oracles.simulated import LabelOracle, NoisyOracle
 from likewise.seeds import derive
 
 Found = npt.NDArray[np.intp]
@@ -86,7 +82,7 @@ class Judge:
         return {
             "majority_acc": majority_accuracy(self._train),
             "kmeans_acc": accuracy(self._train, by_k_means),
-            "other_orientation_acc": other_orientation_acc(self._train, others),
+            "other_orientation_acc": other_criterion_accuracy(self._train, others),
         }
 
 

@@ -17,7 +17,7 @@ from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
 from likewise.benchmark.words import named_run, run_parser
 from likewise.methods.likewise import Likewise
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 
 _A_TRAINING = 5  # answers
 

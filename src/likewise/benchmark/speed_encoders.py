@@ -18,7 +18,7 @@ from likewise.encoders.encoder import Bytes, Floats
 from likewise.encoders.lite_runners import GRID_STAGE
 from likewise.encoders.pooling import grid_means, mean_and_spread
 from likewise.images.collection import Pixels
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 
 TIMES_FASTER, COSINE = 4.0, 0.999  # what must hold
 _USUAL, _SMALL = 32, 8  # batches of plain torch; the maps of a small one stay in the cache

@@ -14,7 +14,7 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.places import Places, grids_of, widths
 from likewise.encoders.registry import make_encoder
 from likewise.methods.likewise import Likewise
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 
 MILLION = {"all": 1280}

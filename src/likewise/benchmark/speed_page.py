@@ -20,7 +20,7 @@ from likewise.benchmark.crowd import Crowd, Seen
 from likewise.benchmark.tiny_pictures import keep_vectors, paint
 from likewise.encoders.registry import DEFAULT
 from likewise.errors import LikewiseError
-from likewise.images.folder import read_folder
+from likewise.images.files import read_folder
 from likewise.session.session import Session
 
 LIMIT = 0.05  # seconds, at the 95th percentile

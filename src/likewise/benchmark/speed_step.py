@@ -18,7 +18,7 @@ from likewise.methods.architecture import Architecture
 from likewise.methods.known import known_of
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
-from likewise.oracles.labels import LabelOracle
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 
 AT_MOST = 0.20  # what must hold: share of all that is not the network

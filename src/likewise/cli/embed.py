@@ -13,7 +13,7 @@ from likewise.cli.output import check_free, print_json, replace_file, say, some_
 
 if TYPE_CHECKING:
     from likewise.encoders.embeddings import Embeddings
-    from likewise.images.folder import FolderCollection
+    from likewise.images.files import FolderCollection
 
 
 def embed(

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from likewise.encoders.embeddings import Embeddings
     from likewise.encoders.store import EmbeddingStore
     from likewise.images.collection import ImageCollection
-    from likewise.images.folder import FolderCollection
-    from likewise.images.scan import Known
-    from likewise.images.skipped import Skipped
+    from likewise.images.files import FolderCollection
+    from likewise.images.unreadable import Skipped
+    from likewise.images.validate_files import Known
 
 
 def read(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCollection":
@@ -21,7 +21,7 @@ def read(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCol
 
     Files that are `known` and have not changed since are not opened again.
     """
-    from likewise.images.folder import read_folder
+    from likewise.images.files import read_folder
 
     collection = read_folder(folder, bars.step("reading pictures"), known)
     report(collection.skipped)

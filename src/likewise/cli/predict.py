@@ -15,7 +15,7 @@ from likewise.errors import ModelFileError
 
 if TYPE_CHECKING:
     from likewise.cli.bars import Bars
-    from likewise.images.folder import FolderCollection
+    from likewise.images.files import FolderCollection
     from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
 

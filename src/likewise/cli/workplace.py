@@ -16,7 +16,7 @@ from likewise.cli.predict import model_place
 from likewise.constraints.question import Answer
 from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
-from likewise.images.folder import FolderCollection
+from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
 from likewise.session.begin import EMBEDDINGS, check_free
 from likewise.session.results import load_results

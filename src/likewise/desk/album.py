@@ -7,8 +7,8 @@ from threading import BoundedSemaphore
 
 from likewise.errors import CollectionError, ImageError, InvalidParameterError
 from likewise.images.files import FileCollection
-from likewise.images.scan import Found
-from likewise.images.thumbnail import thumbnail
+from likewise.images.resize import thumbnail
+from likewise.images.validate_files import ImageFile
 from likewise.session.begin import THUMBNAILS
 from likewise.session.session import Session
 
@@ -35,7 +35,7 @@ def files_of(session: Session, positions: Sequence[int]) -> FileCollection:
     for i in positions:
         name, content = images.names[i], images.hashes[i]
         n_bytes, changed_at = seen.get((name, content), (-1, -1))
-        found.append(Found(str(root / name), name, content, n_bytes, changed_at))
+        found.append(ImageFile(str(root / name), name, content, n_bytes, changed_at))
     return FileCollection(found, [])
 
 

@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
 from likewise.desk.gallery import Gallery
-from likewise.metrics.information import nmi
-from likewise.metrics.pairs import ari
+from likewise.metrics import ari, nmi
 from likewise.session.groups import Group
 
 

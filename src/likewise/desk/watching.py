@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from likewise.errors import CollectionError, LikewiseError
-from likewise.images.folder import FolderCollection, read_folder
+from likewise.images.files import FolderCollection, read_folder
 from likewise.session.images import Changes
 from likewise.session.session import Session
 

@@ -9,7 +9,7 @@ from likewise.encoders.encoder import Encoder
 from likewise.errors import ImageError
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import FileCollection
-from likewise.images.skipped import Skipped
+from likewise.images.unreadable import Skipped
 
 _AHEAD = 2  # batches being decoded while one is computed on
 Decoded = Pixels | Skipped

@@ -10,7 +10,7 @@ from likewise.encoders.encoder import Encoder
 from likewise.encoders.kept import Kept
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.collection import ImageCollection
-from likewise.images.skipped import Skipped
+from likewise.images.unreadable import Skipped
 from likewise.progress import Progress, silent
 
 __all__ = ["Embeddings", "embed"]

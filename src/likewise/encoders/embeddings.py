@@ -11,7 +11,7 @@ from likewise.encoders.columns import side_by_side
 from likewise.encoders.encoder import Floats
 from likewise.encoders.places import Places
 from likewise.errors import InvalidParameterError
-from likewise.images.skipped import Skipped
+from likewise.images.unreadable import Skipped
 
 Indexes = npt.NDArray[np.intp]
 

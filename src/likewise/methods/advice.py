@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.metrics.calibration import wilson_interval
+from likewise.metrics import wilson_interval
 
 _RECENT = 50  # answers on which agreement is measured
 

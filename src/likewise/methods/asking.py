@@ -10,12 +10,10 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.constraints.relation import Pairs
 from likewise.errors import UnknownNameError
-from likewise.queries.at_random import Random
+from likewise.queries.base import Pool, QueryStrategy, Random, join_views, select
 from likewise.queries.batch import BatchConstraints
-from likewise.queries.candidates import all_pairs, random_pairs
-from likewise.queries.csd import SimilarityChange
-from likewise.queries.placing import placing_pairs
-from likewise.queries.pool import Pool, QueryStrategy, join_views, select
+from likewise.queries.candidates import all_pairs, placing_pairs, random_pairs
+from likewise.queries.occ import SimilarityChange
 from likewise.queries.registry import make_strategy
 from likewise.seeds import stream
 

@@ -22,7 +22,7 @@ from likewise.methods.saving import restore
 from likewise.methods.settings import resolve
 from likewise.methods.source import AbsentSource, Source
 from likewise.methods.told import as_answers, checked_constraints, from_constraints
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
 from likewise.seeds import stream
 

@@ -11,7 +11,7 @@ from likewise.constraints.question import Answer
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import Seeds
 from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects, worth_a_look
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 
 _LISTEN_FIRST = 30  # answers before any of them is doubted
 

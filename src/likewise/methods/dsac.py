@@ -27,7 +27,7 @@ from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.progress import Progress
-from likewise.queries.instances import CANDIDATES, check_candidates
+from likewise.queries.density import N_CANDIDATES, check_n_candidates
 
 Indexes = npt.NDArray[np.intp]
 CHOICES = {
@@ -106,7 +106,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     gamma: float = 0.01
     pull: float = 0.001
     selection: Literal["full", "random", "difficult", "representative"] = "full"
-    n_candidates: int = CANDIDATES
+    n_candidates: int = N_CANDIDATES
     pseudo_labels: bool = True
     spread_first: int = 0
     spread_more: int = 0
@@ -132,7 +132,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     def _build(self) -> None:
         check_choices(self._settings, CHOICES)
-        check_candidates(self._settings.n_candidates)
+        check_n_candidates(self._settings.n_candidates)
         if self._plan.fresh:
             raise InvalidParameterError(
                 "fresh=True begins each round with an untrained network, but the centres that "

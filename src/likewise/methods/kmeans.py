@@ -39,7 +39,7 @@ class KMeans(NearestCentre):
     --------
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs(90, n_features=8, centers=3, random_state=0)
-    >>> from likewise.metrics.matching import accuracy
+    >>> from likewise.metrics import accuracy
     >>> float(accuracy(y, KMeans(n_clusters=3, random_state=0).fit(X).labels_))
     1.0
     """

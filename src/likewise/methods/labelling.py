@@ -9,7 +9,8 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer
 from likewise.errors import PoolExhaustedError
 from likewise.methods.seeded_kmeans import Grouping
-from likewise.queries.instances import CANDIDATES, difficult, quotas, representatives, shares
+from likewise.queries.density import N_CANDIDATES
+from likewise.queries.dsac import difficult, quotas, representatives, shares
 from likewise.seeds import stream
 
 Floats = npt.NDArray[np.float32]
@@ -28,7 +29,7 @@ def choose(
     draw: int,
     seed: int,
     *,
-    n_candidates: int = CANDIDATES,
+    n_candidates: int = N_CANDIDATES,
 ) -> Indexes:
     """Return at most `n` open images to be labelled, all different.
 

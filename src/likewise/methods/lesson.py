@@ -17,7 +17,7 @@ from likewise.losses.compactness import compactness
 from likewise.losses.self_paced import self_paced
 from likewise.losses.weighted_class import weighted_class
 from likewise.methods.seeded_kmeans import NO_LABEL, Grouping
-from likewise.queries.instances import pace, pseudo_labels
+from likewise.queries.dsac import pace, pseudo_labels
 
 Floats = npt.NDArray[np.float32]
 Indexes = npt.NDArray[np.intp]

@@ -23,7 +23,7 @@ from likewise.methods.source import VectorSource
 from likewise.methods.suspects import Suspect
 from likewise.methods.told import as_answers
 from likewise.methods.vocabulary import COLOURS
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
 
 

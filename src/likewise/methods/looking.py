@@ -21,7 +21,7 @@ from likewise.methods.builder import build_network, build_scaling, build_views
 from likewise.methods.fitted import Floats
 from likewise.methods.network import Network, View
 from likewise.methods.source import Source, VectorSource, read_pictures
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 
 Indexes = npt.NDArray[np.intp]
 _READ_OUT = 1024  # images looked at together in evaluation

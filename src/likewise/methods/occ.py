@@ -19,7 +19,7 @@ from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
-from likewise.queries.pool import QueryStrategy
+from likewise.queries.base import QueryStrategy
 
 CHOICES = {
     "spaces": ("both", "representation", "assignment"),

@@ -21,7 +21,7 @@ from likewise.methods.known import Known
 from likewise.methods.network import ClusterNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
-from likewise.queries.pool import QueryStrategy
+from likewise.queries.base import QueryStrategy
 from likewise.queries.registry import make_strategy, strategy_name
 
 PAPER = Plan(

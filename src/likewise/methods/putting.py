@@ -5,7 +5,7 @@ from typing import Any
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 
 Tell = Callable[[Sequence[Question], Sequence[Answer]], Any]
 

@@ -13,7 +13,7 @@ from likewise.methods.architecture import Architecture
 from likewise.methods.asking import Candidates
 from likewise.methods.plan import Plan
 from likewise.methods.settings import preset_of
-from likewise.queries.pool import QueryStrategy
+from likewise.queries.base import QueryStrategy
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

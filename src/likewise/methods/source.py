@@ -24,10 +24,10 @@ from likewise.errors import (
     LikewiseError,
     LikewiseWarning,
 )
+from likewise.images.as_collection import as_collection
 from likewise.images.collection import ImageCollection
-from likewise.images.skipped import summary
-from likewise.images.source import as_collection
-from likewise.images.square import square
+from likewise.images.resize import square
+from likewise.images.unreadable import summarize_skipped
 
 Indexes = npt.NDArray[np.intp]
 _CACHE_LIMIT = 2 * 2**30  # bytes of decoded pictures kept in memory
@@ -168,7 +168,7 @@ def look_at(X: Any) -> ImageCollection:
         warnings.warn(
             f"{len(left_out):,} of the pictures given cannot be read and are left out, and no row "
             "stands for them (after `fit`, `image_names_` says which picture each label is for):\n"
-            f"{summary(left_out)}",
+            f"{summarize_skipped(left_out)}",
             LikewiseWarning,
             stacklevel=5,
         )

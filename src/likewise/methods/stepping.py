@@ -18,7 +18,7 @@ from likewise.methods.looking import NetworkClusterer
 from likewise.methods.monitor import size_entropy
 from likewise.methods.network import View
 from likewise.methods.sampling import linked_batches, share_met
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 
 Indexes = npt.NDArray[np.intp]

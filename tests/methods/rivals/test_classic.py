@@ -10,7 +10,7 @@ from likewise.methods.kmeans import KMeans
 from likewise.methods.rivals.ac import AC
 from likewise.methods.rivals.nmf import NMF
 from likewise.methods.rivals.sc import SC
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 from likewise.seeds import stream
 
 

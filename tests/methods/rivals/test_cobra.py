@@ -9,8 +9,8 @@ from likewise.constraints.relation import Relation
 from likewise.errors import PoolExhaustedError
 from likewise.methods.kmeans import KMeans
 from likewise.methods.rivals.cobra import Cobra, super_instances
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.made_data import two_factors
 

@@ -12,8 +12,8 @@ from likewise.methods.kmeans import KMeans
 from likewise.methods.rivals.constrained import bound_images, squared
 from likewise.methods.rivals.cop_kmeans import CopKMeans
 from likewise.methods.rivals.pckmeans import PCKMeans, _cost, pckmeans
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.made_data import two_factors
 

@@ -9,8 +9,8 @@ import pytest
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.plan import Plan
 from likewise.methods.registry import METHODS, method_class
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
 from likewise.queries.registry import STRATEGIES
 from tests.methods.rivals.crossed import SMALL, crossed
 from tests.methods.rivals.rivals_under_test import RIVALS

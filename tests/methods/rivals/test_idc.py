@@ -14,9 +14,9 @@ from likewise.methods.rivals.feedback import feedback_of
 from likewise.methods.rivals.idc import IDC, columns_of
 from likewise.methods.rivals.value_mining import hardness, mine, worth_of
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
-from likewise.metrics.matching import accuracy
-from likewise.oracles.counting import CountingOracle
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle
+from likewise.oracles.simulated import LabelOracle
 from tests.methods.rivals.crossed import SMALL, crossed
 
 X, BOLD, MEANT = crossed()

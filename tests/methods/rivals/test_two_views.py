@@ -19,8 +19,8 @@ from likewise.methods.rivals.pica import partition_uncertainty
 from likewise.methods.rivals.spice import NOBODY, agreement, prototype_labels
 from likewise.methods.rivals.tod import TOD
 from likewise.methods.rivals.two_views import Bank
-from likewise.metrics.matching import accuracy
-from likewise.oracles.labels import LabelOracle
+from likewise.metrics import accuracy
+from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.rivals.crossed import SMALL, crossed
 

@@ -12,7 +12,7 @@ from likewise.benchmark.datasets.dataset import Dataset, Indexes, Labels
 from likewise.errors import InvalidParameterError
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.resize import resize
-from likewise.images.skipped import Skipped
+from likewise.images.unreadable import Skipped
 from likewise.seeds import stream
 
 

@@ -13,9 +13,9 @@ from typing import BinaryIO
 
 from likewise.errors import ImageError
 from likewise.images.collection import Pixels
-from likewise.images.decode import naming, read
-from likewise.images.formats import EXTENSIONS
-from likewise.images.skipped import Skipped
+from likewise.images.decoding import naming, read
+from likewise.images.find_files import EXTENSIONS
+from likewise.images.unreadable import Skipped
 
 _ZIP_HEADER = struct.Struct("<26xHH")  # before each member; ends with the lengths of two fields
 

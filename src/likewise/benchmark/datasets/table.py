@@ -11,8 +11,8 @@ import numpy as np
 from likewise.benchmark.datasets.dataset import Dataset
 from likewise.benchmark.datasets.words import some
 from likewise.errors import DatasetError, LikewiseWarning
-from likewise.images.folder import read_folder
-from likewise.images.skipped import summary
+from likewise.images.files import read_folder
+from likewise.images.unreadable import summarize_skipped
 from likewise.progress import Progress, silent
 
 _FORM = (
@@ -57,7 +57,7 @@ def load_table(
     if broken:
         warnings.warn(
             f"Left out, because they cannot be read, are {len(broken)} of the {len(rows)} "
-            f"pictures in {table.name}:\n{summary(broken)}",
+            f"pictures in {table.name}:\n{summarize_skipped(broken)}",
             LikewiseWarning,
             stacklevel=2,
         )

@@ -11,7 +11,7 @@ from likewise.benchmark.plots.request import Request
 from likewise.benchmark.plots.stage import Stage, set_up
 from likewise.benchmark.run import load
 from likewise.errors import DatasetError
-from likewise.metrics.matching import accuracy
+from likewise.metrics import accuracy
 from likewise.seeds import stream
 
 if TYPE_CHECKING:

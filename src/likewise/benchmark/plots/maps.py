@@ -12,8 +12,8 @@ from likewise.benchmark.plots.request import Request
 from likewise.benchmark.plots.similarities import epoch_by_epoch, trains_in_epochs
 from likewise.benchmark.plots.stage import Stage, indexes_of, set_up
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.metrics.matching import accuracy
-from likewise.oracles.counting import CountingOracle
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle
 from likewise.seeds import derive
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
 from likewise.errors import DatasetError
 from likewise.methods.base import PersonalClusterer
-from likewise.oracles.counting import CountingOracle
+from likewise.oracles.base import CountingOracle
 
 
 @dataclass(frozen=True)

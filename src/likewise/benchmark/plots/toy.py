@@ -9,7 +9,7 @@ from likewise.benchmark.plots.canvas import colour, new_figure
 from likewise.benchmark.plots.request import Request
 from likewise.methods.labelling import choose
 from likewise.methods.seeded_kmeans import NO_LABEL, Grouping, seeded_kmeans
-from likewise.queries.instances import pace, pseudo_labels, self_paced_weights
+from likewise.queries.dsac import pace, pseudo_labels, self_paced_weights
 from likewise.seeds import stream
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 from likewise.benchmark.plots.canvas import colour, new_figure
 from likewise.benchmark.plots.request import Request
 from likewise.benchmark.theorems.problem import MU, Batch, loss, make_batch, solve
-from likewise.queries.scores import min_max
+from likewise.queries.pcl import min_max
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

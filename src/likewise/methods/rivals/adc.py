@@ -10,7 +10,7 @@ from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import margin_distance
 from likewise.methods.shared_parameters import PairParameters, TrainingParameters
-from likewise.queries.pool import QueryStrategy
+from likewise.queries.base import QueryStrategy
 
 
 @dataclass(eq=False, repr=False)

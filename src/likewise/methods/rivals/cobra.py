@@ -15,8 +15,8 @@ from likewise.methods.rivals.constrained import squared
 from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import VectorParameters
-from likewise.oracles.oracle import Oracle
-from likewise.queries.codes import encode
+from likewise.oracles.base import Oracle
+from likewise.queries.base import encode_pairs
 from likewise.seeds import derive
 
 _DEFAULT = 25  # super-instances where no budget is known; the paper's smallest
@@ -148,7 +148,7 @@ class SuperInstances:
         pairs = np.sort(np.column_stack([self.medoids[first], self.medoids[second]]), axis=1)
         if passed := recently_passed(graph):
             n = graph.n_images
-            is_new = ~np.isin(encode(pairs, n), encode(np.array(list(passed)), n))
+            is_new = ~np.isin(encode_pairs(pairs, n), encode_pairs(np.array(list(passed)), n))
             first, second, pairs = first[is_new], second[is_new], pairs[is_new]
         groups = graph.groups()[self.medoids]
         clusters = np.sort(np.column_stack([groups[first], groups[second]]), axis=1)

@@ -20,7 +20,7 @@ from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.rivals.value_mining import mine, worth_of
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.shared_parameters import TrainingParameters
-from likewise.oracles.oracle import Oracle
+from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 from likewise.seeds import stream
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from likewise.queries.neighbours import neighbour_distances
+from likewise.queries.density import neighbour_distances
 
 Floats = npt.NDArray[np.floating]
 Indexes = npt.NDArray[np.intp]
