@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from likewise.encoders.backbones import BACKBONES, Backbone, make_backbone
-from likewise.engine.randomness import borrowed_global_generator
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
+from likewise.nn.seeding import borrowed_global_generator
 
 
 def made(backbone: str | nn.Module) -> Backbone:

@@ -15,7 +15,7 @@ from likewise.encoders.efficientnet_lite import (
     same_padding,
     scaled_stages,
 )
-from likewise.engine.randomness import generator
+from likewise.nn.seeding import generator
 
 
 @pytest.mark.parametrize(("variant", "size"), [("lite0", 224), ("lite2", 260)])

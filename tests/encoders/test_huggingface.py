@@ -12,11 +12,11 @@ from safetensors.torch import load_file, save_file
 from likewise.encoders.embed import embed
 from likewise.encoders.huggingface import hub_encoder
 from likewise.encoders.store import EmbeddingStore
-from likewise.engine.randomness import borrowed_global_generator
 from likewise.errors import EncoderError
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.images.resize import resize
+from likewise.nn.seeding import borrowed_global_generator
 from tests.encoders.tiny_models import SIGHT, save_tiny
 
 

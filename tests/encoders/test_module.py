@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from likewise.encoders.module import module_encoder
-from likewise.engine.randomness import borrowed_global_generator
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
+from likewise.nn.seeding import borrowed_global_generator
 
 
 def small(seed: int = 0) -> nn.Sequential:

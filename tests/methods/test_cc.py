@@ -12,13 +12,13 @@ import pytest
 import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.augment.recipe import make_recipe
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
 from likewise.metrics import accuracy
+from likewise.nn.augment.config import make_augmentation
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -223,8 +223,12 @@ STATE = ("instance.layers.0.weight",)
 
 
 def test_the_recipe_of_imagenet_blurs_and_the_others_do_not() -> None:
-    assert make_recipe("cc-imagenet", size=224).blur == 0.5
-    assert make_recipe("cc-large", size=96).blur == make_recipe("cc-small", size=32).blur == 0
+    assert make_augmentation("cc-imagenet", size=224).blur == 0.5
+    assert (
+        make_augmentation("cc-large", size=96).blur
+        == make_augmentation("cc-small", size=32).blur
+        == 0
+    )
 
 
 def test_evaluation_keeps_no_features_of_the_images_it_has_seen(blobs: Blobs) -> None:

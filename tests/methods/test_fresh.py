@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from likewise.errors import InvalidParameterError
-from likewise.losses.active_contrast import active_contrast
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
+from likewise.nn.losses.contrastive import occ_contrastive
 from likewise.oracles.simulated import LabelOracle
 from tests.methods.made_data import TINY, two_factors
 
@@ -53,7 +53,7 @@ def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.Monke
 
     def spied(*rows: Any, weight: float, **given: Any) -> Any:
         seen.append(weight)
-        return active_contrast(*rows, weight=weight, **given)
+        return occ_contrastive(*rows, weight=weight, **given)
 
     monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
     make(FRESH.but(batch_size=120)).fit(X)

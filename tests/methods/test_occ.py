@@ -11,15 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.losses.active_contrast import active_contrast
-from likewise.losses.balance import balance
-from likewise.losses.contrast import contrast
 from likewise.methods.asking import Asker
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.occ import OCC
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.made_data import TINY, two_factors
@@ -69,10 +68,10 @@ def test_without_answers_it_is_cc_up_to_log_n_and_a_term_on_assignments() -> Non
     terms = make().start(X)._loss_terms(a, b, nothing_known())
     log_n = float(np.log(6))
     expected = {
-        "instance": contrast(a.z, b.z, temperature=0.5) + log_n,
-        "assignment": contrast(a.p, b.p, temperature=1.0) + log_n,
-        "cluster": contrast(a.p.T, b.p.T, temperature=4.0),
-        "balance": balance(a.p, b.p),
+        "instance": nt_xent(a.z, b.z, temperature=0.5) + log_n,
+        "assignment": nt_xent(a.p, b.p, temperature=1.0) + log_n,
+        "cluster": nt_xent(a.p.T, b.p.T, temperature=4.0),
+        "balance": cluster_entropy_loss(a.p, b.p),
     }
     assert set(terms) == set(expected)
     for name, value in expected.items():
@@ -142,7 +141,7 @@ def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
 
     def spied(*rows: Any, weight: float, **given: Any) -> Any:
         seen.append(weight)
-        return active_contrast(*rows, weight=weight, **given)
+        return occ_contrastive(*rows, weight=weight, **given)
 
     monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
     plan = Plan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)

@@ -11,14 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints.relation import Pairs
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
-from likewise.losses.balance import balance
-from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
 from likewise.methods.settings import resolve
 from likewise.metrics import accuracy
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.contrastive import nt_xent
 from likewise.oracles.simulated import LabelOracle
 from likewise.queries.base import Pool
 from likewise.queries.pcl import Joint
@@ -49,10 +49,10 @@ def test_without_answers_it_is_contrast_up_to_a_constant() -> None:
     terms = make().start(X)._loss_terms(a, b, nothing_known())
     constant = float(np.log(12 / 11))
     expected = {
-        "instance": contrast(a.z, b.z, temperature=0.5) + constant,
-        "assignment": contrast(a.p, b.p, temperature=1.0) + constant,
-        "cluster": contrast(a.p.T, b.p.T, temperature=1.0),
-        "balance": balance(a.p, b.p),
+        "instance": nt_xent(a.z, b.z, temperature=0.5) + constant,
+        "assignment": nt_xent(a.p, b.p, temperature=1.0) + constant,
+        "cluster": nt_xent(a.p.T, b.p.T, temperature=1.0),
+        "balance": cluster_entropy_loss(a.p, b.p),
     }
     assert set(terms) == set(expected)
     for name, value in expected.items():

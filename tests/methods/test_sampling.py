@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.engine.order import fixed_batches, shuffled_batches
 from likewise.methods.sampling import linked_batches, linked_pairs, share_met
+from likewise.nn.training import fixed_batches, shuffled_batches
 from likewise.seeds import stream
 
 

@@ -16,9 +16,9 @@ from likewise.benchmark.judge import Judge
 from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
 from likewise.encoders.embeddings import Embeddings
-from likewise.heads.scaling import FacetScaling
 from likewise.methods.source import VectorSource
 from likewise.methods.vocabulary import Vocabulary
+from likewise.nn.scaling import FacetScaling
 
 _FOLDS, _N_WORDS = 5, 128
 

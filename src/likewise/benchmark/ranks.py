@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from likewise.benchmark.scenes import make_scenes
-from likewise.engine.leaving import leave
-from likewise.engine.randomness import borrowed_global_generator
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.plan import Plan
+from likewise.nn.distributed import leave
+from likewise.nn.seeding import borrowed_global_generator
 from likewise.seeds import stream
 
 STEPS = 20

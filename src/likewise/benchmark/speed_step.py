@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from likewise.engine import order
-from likewise.engine.step import step
 from likewise.methods.architecture import Architecture
 from likewise.methods.known import known_of
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan
+from likewise.nn import training as order
+from likewise.nn.training import step
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 

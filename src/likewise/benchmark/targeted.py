@@ -18,9 +18,9 @@ from likewise.benchmark.protocol import Run, divide
 from likewise.benchmark.run import load
 from likewise.benchmark.words import named_run, run_parser
 from likewise.constraints.graph import ConstraintGraph
-from likewise.engine.order import fixed_batches, shuffled_batches
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.sampling import linked_batches, share_met
+from likewise.nn.training import fixed_batches, shuffled_batches
 from likewise.seeds import stream
 
 Rows = npt.NDArray[np.floating]

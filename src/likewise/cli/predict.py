@@ -78,7 +78,7 @@ def predict(
 
 def _check(path: Path, by: str) -> None:
     """Refuse before any work what cannot predict, and say what is not used."""
-    from likewise.engine.files import check_model
+    from likewise.nn.checkpoint_io import check_model
     from likewise.session.session import Session
     from likewise.session.store import DATABASE
 

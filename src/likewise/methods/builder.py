@@ -7,16 +7,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from likewise.augment.recipe import make_recipe
-from likewise.augment.vector_views import VectorViews
 from likewise.encoders.backbones import make_backbone
-from likewise.heads.axes import FacetAxes, narrowed
-from likewise.heads.scaling import FacetScaling
-from likewise.heads.trunk import VectorTrunk
 from likewise.methods.architecture import Architecture
 from likewise.methods.network import ClusterNetwork
 from likewise.methods.source import Source, VectorSource
 from likewise.methods.views import OfPictures, OfVectors, Views
+from likewise.nn.augment.config import make_augmentation
+from likewise.nn.augment.features import VectorViews
+from likewise.nn.heads import VectorTrunk
+from likewise.nn.scaling import FacetAxes, FacetScaling, narrowed
 
 MakeContext = Callable[[int], nn.Module | None]  # width of the features -> attention
 
@@ -77,4 +76,4 @@ def build_views(settings: SimpleNamespace, source: Source) -> Views:
             views=settings.views,
         )
         return OfVectors(recipe, narrowed(source.slices))
-    return OfPictures(make_recipe(shape.recipe, size=shape.size), settings.views)
+    return OfPictures(make_augmentation(shape.recipe, size=shape.size), settings.views)

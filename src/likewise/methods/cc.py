@@ -1,4 +1,4 @@
-"""CC: contrastive clustering, as contrast of rows, contrast of columns, and balance."""
+"""CC: contrastive clustering, as nt_xent of rows, nt_xent of columns, and cluster_entropy_loss."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -8,10 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from likewise.engine import order
-from likewise.engine.loop import train_epoch
-from likewise.losses.balance import balance
-from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.centres import CentresClusterer
 from likewise.methods.choices import check_choices
@@ -22,6 +18,10 @@ from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
 from likewise.methods.streaming import learn_from_part
+from likewise.nn import training as order
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.contrastive import nt_xent
+from likewise.nn.training import train_epoch
 from likewise.seeds import derive
 
 Indexes = npt.NDArray[np.intp]
@@ -41,7 +41,7 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
     instance_temperature, cluster_temperature : float
         :math:`\tau_I` and :math:`\tau_C`.
     heads : {"both", "instance", "cluster"}
-        Which contrast is trained; the latter two are the paper's ablation.
+        Which nt_xent is trained; the latter two are the paper's ablation.
         ``instance`` alone has no assignment head to read, so k-means on its
         projections gives the clusters.
     views : {"two", "one", "none"}
@@ -105,7 +105,7 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
             As there.
         extra : as `X`, optional
             Further images that belong to no cluster, such as STL-10's unlabelled ones:
-            each epoch goes through them first, with the instance contrast alone.
+            each epoch goes through them first, with the instance nt_xent alone.
         """
         self._extra_images = extra
         return super().fit(X, y, **given)
@@ -131,7 +131,7 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
         super()._train_one_epoch()
 
     def _train_on(self, extra: Source) -> None:
-        """Go once through images that only the instance contrast sees."""
+        """Go once through images that only the instance nt_xent sees."""
         images, self._source = self._source, extra
         self.network_.train()
         try:
@@ -143,16 +143,16 @@ class CC(NetworkParameters, CentresClusterer, ContrastiveClusterer):
 
     def _extra_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:
         a, b = self._look_twice(number, *self._shared(indexes))
-        return {"instance": contrast(a.z, b.z, temperature=self._settings.instance_temperature)}
+        return {"instance": nt_xent(a.z, b.z, temperature=self._settings.instance_temperature)}
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         settings = self._settings
         terms = {}
         if settings.heads != "cluster":
-            terms["instance"] = contrast(a.z, b.z, temperature=settings.instance_temperature)
+            terms["instance"] = nt_xent(a.z, b.z, temperature=settings.instance_temperature)
         if settings.heads != "instance":
-            terms["cluster"] = contrast(a.p.T, b.p.T, temperature=settings.cluster_temperature)
-            terms["balance"] = balance(a.p, b.p)
+            terms["cluster"] = nt_xent(a.p.T, b.p.T, temperature=settings.cluster_temperature)
+            terms["balance"] = cluster_entropy_loss(a.p, b.p)
         return terms
 
     @property

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError
-from likewise.losses.contrast import contrast
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
@@ -26,6 +25,7 @@ from likewise.methods.plan import Plan
 from likewise.methods.seeded_kmeans import Grouping, nearness, seeded_kmeans
 from likewise.methods.shared_parameters import NetworkParameters
 from likewise.methods.source import Source
+from likewise.nn.losses.contrastive import nt_xent
 from likewise.progress import Progress
 from likewise.queries.density import N_CANDIDATES, check_n_candidates
 
@@ -82,7 +82,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
     pretrain : {None, "simclr"}
         Contrast two views during the plan's warm-up epochs, 12 by default, before any label.
     temperature : float
-        Of that contrast.
+        Of that nt_xent.
     views, preset, encoder, backbone, architecture, plan, random_state
         As in `CC`.
 
@@ -184,7 +184,7 @@ class DSAC(NetworkParameters, ContrastiveClusterer):
 
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         """Return the loss of the pre-training."""
-        return {"simclr": contrast(a.z, b.z, temperature=self._settings.temperature)}
+        return {"simclr": nt_xent(a.z, b.z, temperature=self._settings.temperature)}
 
     # -- questions --------------------------------------------------------------
 

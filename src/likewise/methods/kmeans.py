@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.cluster import KMeans as _KMeans
 
-from likewise.heads.scaling import FacetScaling
 from likewise.methods.base import Floats
 from likewise.methods.nearest_centre import NearestCentre
 from likewise.methods.plan import Plan
 from likewise.methods.readout import mean_margin
 from likewise.methods.source import Source, VectorSource
+from likewise.nn.scaling import FacetScaling
 from likewise.progress import Progress
 from likewise.seeds import derive
 

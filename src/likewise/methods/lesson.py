@@ -12,11 +12,14 @@ from torch import Tensor
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.errors import LikewiseWarning
-from likewise.losses.centre import centre, class_means
-from likewise.losses.compactness import compactness
-from likewise.losses.self_paced import self_paced
-from likewise.losses.weighted_class import weighted_class
 from likewise.methods.seeded_kmeans import NO_LABEL, Grouping
+from likewise.nn.losses.dsac import (
+    center_loss,
+    class_means,
+    knn_compactness,
+    self_paced,
+    weighted_cross_entropy,
+)
 from likewise.queries.dsac import pace, pseudo_labels
 
 Floats = npt.NDArray[np.float32]
@@ -57,7 +60,7 @@ class Lesson:
     def terms(
         self, indexes: Indexes, rows: Tensor, logits: Tensor, *, gamma: float, pull: float
     ) -> dict[str, Tensor]:
-        """Return the loss terms of a batch: class, centre and self-paced pull.
+        """Return the loss terms of a batch: class, center_loss and self-paced pull.
 
         A batch without labelled images, or without others, has 0 there.
         """
@@ -68,8 +71,8 @@ class Lesson:
         known, other = targets != NO_LABEL, targets == NO_LABEL
         taught = targets[known], weight[known]
         return {
-            "class": weighted_class(logits[known], *taught),
-            "centre": centre(rows[known], taught[0], means, taught[1], gamma=gamma),
+            "class": weighted_cross_entropy(logits[known], *taught),
+            "centre": center_loss(rows[known], taught[0], means, taught[1], gamma=gamma),
             "pull": pull * self_paced(rows[other], own[other], pace=float(self.pace[0])),
         }
 
@@ -96,7 +99,7 @@ def make_lesson(rows: Floats, found: Grouping, labels: Indexes, n_spread: int) -
     found : Grouping
     labels : array of shape (n,)
     n_spread : int
-        Images of each cluster, nearest its centre first, that get its label; 0 for none.
+        Images of each cluster, nearest its center_loss first, that get its label; 0 for none.
     """
     targets = pseudo_labels(found.clusters, found.distances, labels, n_spread)
     known = np.flatnonzero(targets != NO_LABEL)
@@ -104,7 +107,7 @@ def make_lesson(rows: Floats, found: Grouping, labels: Indexes, n_spread: int) -
     taught = everything[torch.from_numpy(known)]
     importance = np.zeros(len(rows), dtype=np.float32)
     if len(known):
-        importance[known] = compactness(taught, everything).numpy()
+        importance[known] = knn_compactness(taught, everything).numpy()
     means = class_means(taught, torch.from_numpy(targets[known]), len(found.centres))
     left = pace(found.distances[targets == NO_LABEL])
     return Lesson(

@@ -8,12 +8,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.engine import order
-from likewise.engine.batch_norm import share_batch_statistics
-from likewise.engine.gather import gather_rows
-from likewise.engine.randomness import borrowed_global_generator, generator
-from likewise.engine.runtime import make_runtime
-from likewise.engine.step import make_optimiser
 from likewise.images.collection import ImageCollection
 from likewise.methods.architecture import Architecture
 from likewise.methods.base import PersonalClusterer
@@ -21,6 +15,11 @@ from likewise.methods.builder import build_network, build_scaling, build_views
 from likewise.methods.fitted import Floats
 from likewise.methods.network import Network, View
 from likewise.methods.source import Source, VectorSource, read_pictures
+from likewise.nn import training as order
+from likewise.nn.device import make_runtime
+from likewise.nn.distributed import gather_rows, share_batch_statistics
+from likewise.nn.seeding import borrowed_global_generator, generator
+from likewise.nn.training import make_optimiser
 from likewise.oracles.base import Oracle
 
 Indexes = npt.NDArray[np.intp]

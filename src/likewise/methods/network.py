@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from likewise.heads.assignment import AssignmentHead
-from likewise.heads.classifier import ClassifierHead
-from likewise.heads.projection import ProjectionHead
+from likewise.nn.heads import AssignmentHead, ClassifierHead, ProjectionHead
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""OCC: oracle-guided contrastive clustering, as active contrast in two spaces over CC."""
+"""OCC: oracle-guided contrastive clustering, as active nt_xent in two spaces over CC."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -6,11 +6,6 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
-from likewise.losses.active_contrast import active_contrast
-from likewise.losses.balance import balance
-from likewise.losses.constrained_contrast import constrained_contrast
-from likewise.losses.contrast import contrast
-from likewise.losses.positive_weights import positive_weights
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import Candidates
 from likewise.methods.choices import check_choices
@@ -19,6 +14,9 @@ from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
+from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.queries.base import QueryStrategy
 
 CHOICES = {
@@ -141,8 +139,8 @@ class OCC(NetworkParameters, ContrastiveClusterer):
             terms["instance"] = self._contrast(a.z, b.z, known, s.instance_temperature, "cosine")
         if s.spaces != "representation":
             terms["assignment"] = self._contrast(a.p, b.p, known, s.assignment_temperature, "dot")
-        terms["cluster"] = contrast(a.p.T, b.p.T, temperature=s.cluster_temperature)
-        terms["balance"] = balance(a.p, b.p, pooled=s.balance == "pooled")
+        terms["cluster"] = nt_xent(a.p.T, b.p.T, temperature=s.cluster_temperature)
+        terms["balance"] = cluster_entropy_loss(a.p, b.p, pooled=s.balance == "pooled")
         return terms
 
     def _contrast(
@@ -151,7 +149,7 @@ class OCC(NetworkParameters, ContrastiveClusterer):
         s = self._settings
         if s.loss == "pairlog":
             weights = positive_weights(known.relations, known.guesses, kind="authors")
-            return constrained_contrast(
+            return constrained_nt_xent(
                 a,
                 b,
                 known.relations,
@@ -161,6 +159,6 @@ class OCC(NetworkParameters, ContrastiveClusterer):
                 norm="global",
             )
         weight = s.strength * (1 - self._progress_share)
-        return active_contrast(
+        return occ_contrastive(
             a, b, known.all, weight=weight, temperature=temperature, include_self=s.include_self
         )

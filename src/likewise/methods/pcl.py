@@ -1,4 +1,4 @@
-"""PCL: personalised clustering, as a composition of attention, contrast and questions."""
+"""PCL: personalised clustering, as a composition of attention, nt_xent and questions."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -7,11 +7,6 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from likewise.heads.attention import ContextAttention
-from likewise.losses.balance import balance
-from likewise.losses.constrained_contrast import constrained_contrast
-from likewise.losses.contrast import contrast
-from likewise.losses.positive_weights import positive_weights
 from likewise.methods.architecture import Architecture
 from likewise.methods.asking import Candidates
 from likewise.methods.builder import build_network
@@ -21,6 +16,10 @@ from likewise.methods.known import Known
 from likewise.methods.network import ClusterNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.shared_parameters import NetworkParameters
+from likewise.nn.heads import ContextAttention
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
+from likewise.nn.losses.contrastive import nt_xent
 from likewise.queries.base import QueryStrategy
 from likewise.queries.registry import make_strategy, strategy_name
 
@@ -55,7 +54,7 @@ _PICTURES = Architecture(size=128, recipe="pcl")
 
 @dataclass(eq=False, repr=False)
 class PCL(NetworkParameters, ContrastiveClusterer):
-    r"""Personalised clustering: both answers steer a contrast seen through other images.
+    r"""Personalised clustering: both answers steer a nt_xent seen through other images.
 
     Parameters
     ----------
@@ -95,8 +94,8 @@ class PCL(NetworkParameters, ContrastiveClusterer):
 
     Notes
     -----
-    [PCL]_ Eq. (1) to (6): constrained contrast of projections and of assignments,
-    contrast of assignment columns, and balance.
+    [PCL]_ Eq. (1) to (6): constrained nt_xent of projections and of assignments,
+    nt_xent of assignment columns, and cluster_entropy_loss.
 
     Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
     """
@@ -180,10 +179,10 @@ class PCL(NetworkParameters, ContrastiveClusterer):
             known.relations, known.guesses, kind=s.weights, strength=s.strength
         )
         return {
-            "instance": constrained_contrast(
+            "instance": constrained_nt_xent(
                 a.z, b.z, known.relations, weights, temperature=s.instance_temperature, norm=s.norm
             ),
-            "assignment": constrained_contrast(
+            "assignment": constrained_nt_xent(
                 a.p,
                 b.p,
                 known.relations,
@@ -192,8 +191,8 @@ class PCL(NetworkParameters, ContrastiveClusterer):
                 similarity=s.assignment_similarity,
                 norm=s.norm,
             ),
-            "cluster": contrast(a.p.T, b.p.T, temperature=s.cluster_temperature),
-            "balance": balance(a.p, b.p, pooled=s.balance == "pooled"),
+            "cluster": nt_xent(a.p.T, b.p.T, temperature=s.cluster_temperature),
+            "balance": cluster_entropy_loss(a.p, b.p, pooled=s.balance == "pooled"),
         }
 
     # -- the fixed context of evaluation ---------------------------------------

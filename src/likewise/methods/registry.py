@@ -106,7 +106,7 @@ def make_method(
 
 def load_method(path: str | Path) -> "PersonalClusterer":
     """Return a saved model, of whatever method it is."""
-    from likewise.engine.files import read_folder
+    from likewise.nn.checkpoint_io import read_folder
 
     _, facts = read_folder(Path(path))
     for name, place in METHODS.items():

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.engine.order import shuffled_batches
+from likewise.nn.training import shuffled_batches
 from likewise.seeds import stream
 
 Indexes = npt.NDArray[np.intp]

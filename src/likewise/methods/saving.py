@@ -13,11 +13,16 @@ from torch import Tensor
 from likewise import __version__
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.engine.files import optimiser_tensors, read_folder, restore_optimiser, write_folder
 from likewise.errors import ModelFileError
 from likewise.methods.architecture import Architecture
 from likewise.methods.plan import Plan
 from likewise.methods.settings import defaults
+from likewise.nn.checkpoint_io import (
+    optimiser_tensors,
+    read_folder,
+    restore_optimiser,
+    write_folder,
+)
 
 if TYPE_CHECKING:
     from likewise.methods.base import PersonalClusterer

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.engine import order
-from likewise.engine.loop import train_epoch
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.methods.base import Watch
 from likewise.methods.looking import NetworkClusterer
 from likewise.methods.monitor import size_entropy
 from likewise.methods.network import View
 from likewise.methods.sampling import linked_batches, share_met
+from likewise.nn import training as order
+from likewise.nn.training import train_epoch
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 

@@ -7,9 +7,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from likewise.augment.recipe import Recipe
-from likewise.augment.two_views import evaluation_view, two_views
-from likewise.augment.vector_views import VectorViews, two_vector_views
+from likewise.nn.augment.config import AugmentationConfig
+from likewise.nn.augment.features import VectorViews, two_vector_views
+from likewise.nn.augment.images import evaluation_view, two_views
 
 
 class Views(Protocol):
@@ -42,7 +42,7 @@ class OfVectors:
 class OfPictures:
     """Views of pictures: crop, flip, colour, grey, blur."""
 
-    recipe: Recipe
+    recipe: AugmentationConfig
     how: str = "two"  # "two", or the ablations "one" and "none"
 
     def draw(self, rows: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -27,7 +27,7 @@ from likewise.benchmark.theorems.sampling import (
     probabilities,
     variance,
 )
-from likewise.losses.constrained_contrast import constrained_contrast
+from likewise.nn.losses.constrained import constrained_nt_xent
 from likewise.seeds import stream
 
 
@@ -48,7 +48,7 @@ def test_the_loss_is_the_methods_own() -> None:
     known = told(batch.truth, np.array([[0, 1], [2, 5], [3, 5]]))
     assert known.unique().tolist() == [-1, 0, 1]
     rows = batch.views[:, :3]
-    ours = constrained_contrast(rows[:6], rows[6:], known, temperature=TEMPERATURE)
+    ours = constrained_nt_xent(rows[:6], rows[6:], known, temperature=TEMPERATURE)
     assert float(loss(rows, known)) == pytest.approx(float(ours), abs=1e-12)
 
 

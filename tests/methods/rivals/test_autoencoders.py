@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from likewise.engine.randomness import generator
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.autoencoder import AutoencoderRival
@@ -25,6 +24,7 @@ from likewise.methods.rivals.pair_losses import (
 from likewise.methods.rivals.spherepair import equal_angles
 from likewise.methods.rivals.vae import VAE
 from likewise.methods.rivals.variational import normal_divergence
+from likewise.nn.seeding import generator
 from likewise.seeds import stream
 from tests.methods.rivals.crossed import SMALL, crossed
 

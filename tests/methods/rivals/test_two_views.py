@@ -8,7 +8,6 @@ import pytest
 import torch
 from sklearn.datasets import make_blobs
 
-from likewise.engine.randomness import generator
 from likewise.errors import PoolExhaustedError
 from likewise.methods.plan import Plan
 from likewise.methods.registry import method_class
@@ -20,6 +19,7 @@ from likewise.methods.rivals.spice import NOBODY, agreement, prototype_labels
 from likewise.methods.rivals.tod import TOD
 from likewise.methods.rivals.two_views import Bank
 from likewise.metrics import accuracy
+from likewise.nn.seeding import generator
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.rivals.crossed import SMALL, crossed

@@ -8,9 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from likewise.losses.positive_weights import positive_weights
-from likewise.losses.relations import tiled
-from likewise.losses.similarity import similarities
+from likewise.nn.losses.constrained import positive_weights
+from likewise.nn.losses.contrastive import similarities, tile_relations
 from likewise.seeds import derive, stream
 
 TEMPERATURE = 0.5
@@ -68,7 +67,7 @@ def loss(rows: Tensor, relations: Tensor, *, mu: str = "code", strength: float =
     """
     n = len(relations)
     s = similarities(rows[:n], rows[n:], temperature=TEMPERATURE)
-    apart = (tiled(relations, n) == -1).to(s.dtype)
+    apart = (tile_relations(relations, n) == -1).to(s.dtype)
     v = (1 + apart).fill_diagonal_(0)
     w = positive_weights(relations, strength=strength, dtype=s.dtype)
     factor = {

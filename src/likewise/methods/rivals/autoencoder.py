@@ -9,13 +9,13 @@ import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
-from likewise.losses.student_t import sharpen, student_t, target_divergence
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
 from likewise.methods.network import Network, View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import DeepRival, Indexes
 from likewise.methods.source import Source
+from likewise.nn.losses.clustering import sharpen, student_t, target_divergence
 from likewise.progress import Progress
 from likewise.seeds import derive
 

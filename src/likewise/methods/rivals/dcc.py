@@ -5,11 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 import torch
 from torch import Tensor
 
-from likewise.losses.pair_likelihood import pair_likelihood
 from likewise.methods.network import View
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.shared_parameters import PairParameters, TrainingParameters
+from likewise.nn.losses.pairwise import pairwise_nll
 
 
 @dataclass(eq=False, repr=False)
@@ -58,5 +58,5 @@ class DCC(PairParameters, TrainingParameters, SelfTrainingRival):
         if linked is not None:
             log_q = view.p.clamp_min(torch.finfo(view.p.dtype).tiny).log()
             first, second = log_q[linked.first], log_q[linked.second]
-            terms["pairs"] = s.weight * pair_likelihood(first, second, linked.relations)
+            terms["pairs"] = s.weight * pairwise_nll(first, second, linked.relations)
         return terms

@@ -5,9 +5,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.heads.scaling import FacetScaling
 from likewise.methods.facets import leading
 from likewise.methods.source import Source, VectorSource
+from likewise.nn.scaling import FacetScaling
 from likewise.seeds import stream
 
 WIDTH = 256

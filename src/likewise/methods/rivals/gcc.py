@@ -8,13 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.engine.randomness import generator
-from likewise.losses.active_contrast import active_contrast
-from likewise.losses.balance import balance
-from likewise.losses.contrast import contrast
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import Bank, TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
+from likewise.nn.seeding import generator
 from likewise.seeds import stream
 
 _MOMENTUM = 0.9
@@ -47,7 +46,7 @@ class GCC(TrainingParameters, TwoViewsRival):
     where the clusters of a batch are contrasted with the clusters of a random neighbour of each
     of its images. Cluster sizes are balanced with weight 2.
 
-    Choices. The first contrast is `active_contrast` of this project with the graph in place of
+    Choices. The first nt_xent is `occ_contrastive` of this project with the graph in place of
     answers, at temperature 0.1 and weight 1: the paper's graph Laplacian, divided by degrees,
     has equal weights in a graph of k neighbours. *Inferred:* how many neighbours meet in a batch
     is left to chance in the paper, and here; the moving average keeps 0.9 a visit.
@@ -85,9 +84,9 @@ class GCC(TrainingParameters, TwoViewsRival):
         self._average.move(indexes, F.normalize(a.z + b.z, dim=1))
         joined = self._joined(indexes).to(a.z.device)
         return {
-            "instance": active_contrast(a.z, b.z, joined, weight=1.0, temperature=s.temperature),
-            "cluster": contrast(a.p.T, near.p.T, temperature=s.cluster_temperature),
-            "balance": s.balance * balance(a.p, near.p, pooled=True),
+            "instance": occ_contrastive(a.z, b.z, joined, weight=1.0, temperature=s.temperature),
+            "cluster": nt_xent(a.p.T, near.p.T, temperature=s.cluster_temperature),
+            "balance": s.balance * cluster_entropy_loss(a.p, near.p, pooled=True),
         }
 
     def _a_neighbour(self, number: int, indexes: Indexes) -> Indexes:

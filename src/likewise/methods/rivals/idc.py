@@ -9,8 +9,6 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from likewise.constraints.question import CANNOT_TELL, Question
-from likewise.losses.balance import balance
-from likewise.losses.contrast import contrast
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
@@ -20,6 +18,8 @@ from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.rivals.value_mining import mine, worth_of
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.contrastive import nt_xent
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 from likewise.seeds import stream
@@ -185,9 +185,9 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
 def _clustering_terms(a: View, b: View) -> dict[str, Tensor]:
     """Return the loss of `CC`."""
     return {
-        "instance": contrast(a.z, b.z, temperature=0.5),
-        "cluster": contrast(a.p.T, b.p.T, temperature=1.0),
-        "balance": balance(a.p, b.p),
+        "instance": nt_xent(a.z, b.z, temperature=0.5),
+        "cluster": nt_xent(a.p.T, b.p.T, temperature=1.0),
+        "balance": cluster_entropy_loss(a.p, b.p),
     }
 
 

@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.engine.randomness import generator
 from likewise.methods.centres import CentresClusterer
 from likewise.methods.network import View
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import Bank, TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.seeding import generator
 
 _MOMENTUM = 0.5
 

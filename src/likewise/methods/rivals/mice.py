@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from likewise.engine.randomness import generator
 from likewise.methods.network import Network, View
 from likewise.methods.plan import Plan
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.seeding import generator
 
 _FOLLOW = 0.99  # share of the teacher that stays in a step
 _EARLY = 0.25  # share of all epochs in which the posterior is that of k-means

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.losses.distance import squared_distances
-from likewise.losses.similarity import at_least_float32
+from likewise.nn.losses.contrastive import at_least_float32
+from likewise.nn.losses.dsac import squared_distances
 
 _EPSILON = 1e-6  # keeps the gradient of roots and arcs finite
 

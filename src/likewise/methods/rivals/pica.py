@@ -7,12 +7,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.losses.balance import balance
 from likewise.methods.contrastive import ContrastiveClusterer
 from likewise.methods.known import Known
 from likewise.methods.network import View
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.losses.clustering import cluster_entropy_loss
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +61,7 @@ class PICA(TrainingParameters, TwoViewsRival, ContrastiveClusterer):
     def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
         return {
             "confidence": partition_uncertainty(a.p, b.p),
-            "balance": self._settings.balance * balance(a.p, b.p, pooled=True),
+            "balance": self._settings.balance * cluster_entropy_loss(a.p, b.p, pooled=True),
         }
 
 

@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.losses.contrast import contrast
 from likewise.methods.network import ClusterNetwork, View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
+from likewise.nn.losses.contrastive import nt_xent
 from likewise.progress import Progress
 
 NOBODY = -1
@@ -27,7 +27,7 @@ class SPICE(TrainingParameters, TwoViewsRival):
     ----------
     n_clusters : int
     temperature : float
-        Of the contrast of the first stage.
+        Of the nt_xent of the first stage.
     confident : float
         Share of an even cluster that makes its prototype.
     reliable : float
@@ -41,14 +41,14 @@ class SPICE(TrainingParameters, TwoViewsRival):
     Notes
     -----
     C. Niu, H. Shan, G. Wang: *SPICE: semantic pseudo-labeling for image clustering*. IEEE TIP
-    2022. Three stages. (1) Features are trained by contrast of views. (2) They are held fixed; in
+    2022. Three stages. (1) Features are trained by nt_xent of views. (2) They are held fixed; in
     every epoch the surest images of each cluster give its prototype, the n / K images nearest to a
     prototype get its label (an image may get several or none), and the head learns
     the labels on random views, by the cross-entropy of a softmax of its softmax, which
     forbids certainty too early. (3) An image is reliable if its neighbours have its label;
     reliable images teach as if labelled, all others by agreeing with themselves where sure.
 
-    Choices. The first stage is the contrast of `CC` on a projection that the head shares no
+    Choices. The first stage is the nt_xent of `CC` on a projection that the head shares no
     layers with. The head begins at the clusters k-means finds among the features, since with the
     few images of a desk collection random heads often merge clusters. *Fidelity:* the paper
     trains ten heads and keeps the one of least loss; its third stage is FixMatch on pictures, of
@@ -98,7 +98,7 @@ class SPICE(TrainingParameters, TwoViewsRival):
         a, b = self._look_twice(number, indexes, share)
         self._count(a)
         if self._stage == 1:
-            return {"instance": contrast(a.z, b.z, temperature=self._settings.temperature)}
+            return {"instance": nt_xent(a.z, b.z, temperature=self._settings.temperature)}
         if self._stage == 2:
             return {"prototypes": self._taught(a, self._labels[indexes])}
         return self._semi_supervised(a, b, self._sure[indexes])

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from likewise.engine.randomness import generator
 from likewise.methods.network import View
 from likewise.methods.rivals.autoencoder import AutoencoderNetwork, AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
+from likewise.nn.seeding import generator
 
 _NARROWEST = -6.0  # smallest log variance: keeps everything finite
 

@@ -1,1 +1,0 @@
-"""Device, precision, processes, the loop. Nothing here knows what a cluster is."""

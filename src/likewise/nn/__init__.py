@@ -1,0 +1,1 @@
+"""Networks, losses, augmentation and training loops (PyTorch)."""

@@ -1,0 +1,1 @@
+"""Random augmentation of images and of feature vectors."""

@@ -1,0 +1,1 @@
+"""Loss functions, grouped by what they act on."""

@@ -1,0 +1,147 @@
+"""PCL's constrained NT-Xent loss and the weights of its positive pairs."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.nn.losses.contrastive import similarities, tile_relations
+
+
+def positive_weights(
+    relations: Tensor,
+    pseudo: Tensor | None = None,
+    *,
+    kind: str = "paper",
+    strength: float = 4.0,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    r"""Return the weight of every pair of views as a positive pair.
+
+    Parameters
+    ----------
+    relations : Tensor of shape (n, n)
+        Given and implied: ``+1`` same, ``-1`` different, ``0`` unknown.
+    pseudo : Tensor of shape (n, n), optional
+        Guesses of the model; a guessed "same" weighs as another view does, and
+        nothing where an answer stands.
+    kind : {"paper", "authors"}
+        Which reading; see Notes.
+    strength : float
+        :math:`\lambda \ge 0`, how much answers count together.
+    dtype : torch.dtype
+
+    Returns
+    -------
+    weights : Tensor of shape (2n, 2n)
+        Zero diagonal.
+
+    Notes
+    -----
+    With :math:`N_+` the must-links in the batch, [PCL]_ Eq. (2) gives another view
+    :math:`N_+` and an answer :math:`\lambda n`; the authors' code gives them 1 and
+    :math:`1 + \max(\lambda n / (N_+ + 1), 2)`.
+
+    Fidelity: ``"paper"`` counts :math:`N_+` unordered, ``"authors"`` ordered, as the
+    code does. Without must-links the paper divides 0 by 0; another view weighs 1
+    then, which leaves the plain contrast.
+    """
+    if kind not in _KINDS:
+        raise UnknownNameError("kind of positive weights", kind, _KINDS)
+    if not strength >= 0:
+        raise InvalidParameterError(
+            f"strength={strength} would push apart what is the same; choose 0 or more."
+        )
+    n = len(relations)
+    answered = tile_relations(relations, n)  # (2n, 2n)
+    view, answer = _KINDS[kind](int((relations == 1).sum()), n, strength)
+    another_view = torch.eye(2 * n, device=relations.device, dtype=dtype).roll(n, dims=1)
+    weights = another_view * view + (answered == 1).to(dtype) * answer
+    if pseudo is None:
+        return weights
+    guessed = (tile_relations(pseudo, n) == 1) & (answered == 0)
+    return weights + guessed.to(dtype) * view
+
+
+def _paper(n_ordered: int, n: int, strength: float) -> tuple[float, float]:
+    """Return the weight of another view and of an answer."""
+    return max(n_ordered / 2, 1.0), strength * n
+
+
+def _authors(n_ordered: int, n: int, strength: float) -> tuple[float, float]:
+    """Return the weight of another view and of an answer."""
+    return 1.0, 1 + max(strength * n / (n_ordered + 1), 2.0)
+
+
+_KINDS: dict[str, Callable[[int, int, float], tuple[float, float]]] = {
+    "paper": _paper,
+    "authors": _authors,
+}
+
+
+NORMS = ("anchor", "global")
+
+
+def constrained_nt_xent(
+    rows_a: Tensor,
+    rows_b: Tensor,
+    relations: Tensor,
+    weights: Tensor | None = None,
+    *,
+    temperature: float,
+    similarity: str = "cosine",
+    norm: str = "anchor",
+) -> Tensor:
+    r"""Contrast each row with each of its positives, and average.
+
+    Parameters
+    ----------
+    rows_a, rows_b : Tensor of shape (n, d)
+        The two views: projections, or assignment probabilities.
+    relations : Tensor of shape (n, n)
+        ``+1`` same, ``-1`` different, ``0`` unknown; "different" counts twice
+        among the rivals.
+    weights : Tensor of shape (2n, 2n), optional
+        What each positive pair counts, from `positive_weights`; by default
+        the paper's, from `relations`.
+    temperature : float
+        :math:`\tau > 0`.
+    similarity : {"cosine", "dot"}
+    norm : {"anchor", "global"}
+        Divide by the weights of each row and average over rows, or divide
+        once by all weights: then few rows with answers outweigh all others.
+
+    Returns
+    -------
+    loss : Tensor of shape ()
+
+    Notes
+    -----
+    [PCL]_ Eq. (1) to (3). With :math:`v_{ik} = 2` where :math:`i, k` differ, 0 where
+    :math:`k = i` and 1 elsewhere, the pair :math:`i, j` costs
+
+    .. math::
+        l_{ij} = -s_{ij} / \tau + \log \sum_k v_{ik} \exp(s_{ik} / \tau)
+                 + \log \frac{2n}{\sum_k v_{ik}}
+
+    and the loss is :math:`\frac{1}{2n} \sum_i \sum_j w_{ij} l_{ij} / \sum_j w_{ij}`, or
+    :math:`\sum_{ij} w_{ij} l_{ij} / (\sum_{ij} w_{ij} + 10^{-10})` for ``"global"``. Without
+    answers it is `contrast` plus :math:`\log(2n / (2n - 1))`.
+
+    Fidelity: the last term is the authors' :math:`\mu_i`; the printed one counts
+    cannot-links twice and the row itself. ``"anchor"`` is the paper's, ``"global"`` and
+    ``similarity="dot"`` on assignments the code's.
+    """
+    if norm not in NORMS:
+        raise UnknownNameError("norm", norm, NORMS)
+    n = len(rows_a)
+    s = similarities(rows_a, rows_b, temperature=temperature, kind=similarity)  # (2n, 2n)
+    v = 1 + (tile_relations(relations, n) == -1).to(s.dtype)
+    v.fill_diagonal_(0)
+    w = positive_weights(relations, dtype=s.dtype) if weights is None else weights.to(s)
+    rivals = (s + v.log()).logsumexp(dim=1) + (2 * n / v.sum(dim=1)).log()  # (2n,)
+    cost = (w * (rivals[:, None] - s)).sum(dim=1)  # (2n,)
+    if norm == "global":
+        return cost.sum() / (w.sum() + 1e-10)
+    return (cost / w.sum(dim=1)).mean()

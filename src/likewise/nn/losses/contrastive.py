@@ -1,0 +1,209 @@
+"""Contrastive losses: NT-Xent, its constrained form (PCL) and OCC's form with answered pairs."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+
+SIMILARITIES = ("cosine", "dot")
+_NO_DIRECTION = 1e-12  # shorter rows point nowhere
+
+
+def similarities(
+    rows_a: Tensor, rows_b: Tensor, *, temperature: float, kind: str = "cosine"
+) -> Tensor:
+    """Return the similarity of every row of both views to every other, over `temperature`.
+
+    Computed in float32 at least, also under bf16 autocast: divided by a small
+    temperature, three digits are too few.
+
+    Parameters
+    ----------
+    rows_a, rows_b : Tensor of shape (n, d)
+        The two views, at least one row each.
+    temperature : float
+        Above 0.
+    kind : {"cosine", "dot"}
+        ``"dot"`` leaves the rows as long as they are.
+
+    Returns
+    -------
+    similarity : Tensor of shape (2n, 2n)
+        Rows of view a first, then those of view b.
+    """
+    _check(rows_a, rows_b, temperature, kind)
+    with torch.autocast(rows_a.device.type, enabled=False):
+        rows = at_least_float32(torch.cat([rows_a, rows_b]))  # (2n, d)
+        if kind == "cosine":
+            rows = unit_rows(rows)
+        return rows @ rows.T / temperature
+
+
+def unit_rows(rows: Tensor) -> Tensor:
+    """Return `rows` at length one; a row of zeros stays zero and gets no gradient.
+
+    Not ``F.normalize``: at a row of zeros its gradient is 1e12 times too large.
+    """
+    length = rows.norm(dim=1, keepdim=True)
+    return torch.where(length > _NO_DIRECTION, rows / length.clamp_min(_NO_DIRECTION), 0.0)
+
+
+def at_least_float32(values: Tensor) -> Tensor:
+    """Return `values` in float32, or as they are if they are more precise."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def _check(rows_a: Tensor, rows_b: Tensor, temperature: float, kind: str) -> None:
+    if rows_a.shape != rows_b.shape or rows_a.dim() != 2 or len(rows_a) == 0:
+        raise InvalidParameterError(
+            f"rows_a has shape {tuple(rows_a.shape)} and rows_b {tuple(rows_b.shape)}, but the two "
+            "views must be matrices of one shape with at least one row; give row i of both views "
+            "the same image."
+        )
+    if not temperature > 0:
+        raise InvalidParameterError(
+            f"temperature={temperature} does not order similarities; choose a value above 0."
+        )
+    if kind not in SIMILARITIES:
+        raise UnknownNameError("similarity", kind, SIMILARITIES)
+
+
+def tile_relations(relations: Tensor, n: int) -> Tensor:
+    """Return relations of n images as relations of their 2n views, checked.
+
+    Parameters
+    ----------
+    relations : Tensor of shape (n, n)
+        ``+1`` same, ``-1`` different, ``0`` unknown; zero diagonal.
+    n : int
+        How many images the batch has.
+
+    Returns
+    -------
+    relations : Tensor of shape (2n, 2n)
+        View a first; two views of one image have relation 0 here.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the shape is another, or an image has a relation to itself.
+    """
+    if relations.shape != (n, n):
+        raise InvalidParameterError(
+            f"relations has shape {tuple(relations.shape)}, but a batch of {n} images needs "
+            f"({n}, {n}); ask the constraint graph for the relations of exactly this batch."
+        )
+    itself = relations.diagonal().nonzero()
+    if len(itself) > 0:
+        raise InvalidParameterError(
+            f"relations[{int(itself[0])}, {int(itself[0])}] relates an image to itself, which "
+            "would count one view as another image; set the diagonal to 0."
+        )
+    return relations.repeat(2, 2)
+
+
+def nt_xent(rows_a: Tensor, rows_b: Tensor, *, temperature: float) -> Tensor:
+    r"""Contrast row ``i`` of one view with row ``i`` of the other.
+
+    Give it projections to nt_xent images; give it *transposed* assignment
+    probabilities to nt_xent clusters.
+
+    Parameters
+    ----------
+    rows_a, rows_b : Tensor of shape (n, d)
+        The two views; row ``i`` of both shows the same thing. They need not
+        be normalised.
+    temperature : float
+        :math:`\tau > 0`; smaller values look harder at the nearest rivals.
+
+    Returns
+    -------
+    loss : Tensor of shape ()
+
+    Notes
+    -----
+    With :math:`s(u, v) = u^\top v / (\|u\| \|v\|)`, row :math:`i` of view
+    :math:`a` costs
+
+    .. math::
+        \ell_i^a = -\log \frac{\exp(s(z_i^a, z_i^b) / \tau)}
+                   {\sum_{z \ne z_i^a} \exp(s(z_i^a, z) / \tau)}
+
+    where :math:`z` runs over all :math:`2n` rows, and the loss is the mean
+    over rows and views: [CC]_ Eq. (2) on images, Eq. (5) on clusters.
+
+    Fidelity: the printed sums count a row as its own rival; the authors' prose
+    and code do not, nor do we. Ours takes any batch size; theirs fixes it when
+    the loss is built.
+    """
+    n = len(rows_a)
+    similarity = similarities(rows_a, rows_b, temperature=temperature)  # (2n, 2n)
+    similarity.fill_diagonal_(-torch.inf)
+    partner = torch.arange(2 * n, device=similarity.device).roll(n)  # i <-> i + n
+    return F.cross_entropy(similarity, partner)
+
+
+def occ_contrastive(
+    rows_a: Tensor,
+    rows_b: Tensor,
+    relations: Tensor,
+    *,
+    weight: float,
+    temperature: float,
+    similarity: str = "cosine",
+    include_self: bool = False,
+) -> Tensor:
+    r"""Contrast each row with the sum of all its positives.
+
+    The gradient goes to the positive that is nearest already; see
+    `constrained_contrast` for the mean over positives.
+
+    Parameters
+    ----------
+    rows_a, rows_b : Tensor of shape (n, d)
+        The two views: projections, or assignment probabilities.
+    relations : Tensor of shape (n, n)
+        ``+1`` same, ``-1`` different, ``0`` unknown; only "same" enters the loss.
+    weight : float
+        :math:`\lambda \ge 0`, what an answered positive counts against the other view.
+    temperature : float
+        :math:`\tau > 0`.
+    similarity : {"cosine", "dot"}
+    include_self : bool
+        Let a row be its own rival, as the paper says on purpose.
+
+    Returns
+    -------
+    loss : Tensor of shape ()
+
+    Notes
+    -----
+    [OCC]_ Eq. (3) and (4), with :math:`C_{ij} = \lambda` where :math:`i, j` are the
+    same and 0 elsewhere, :math:`e_{ij} = \exp(s_{ij} / \tau)`, :math:`i'` the other
+    view of :math:`i`, and the mean over the :math:`2n` rows of
+
+    .. math::
+        \ell_i = -\log \frac{e_{ii'} + \sum_j C_{ij} (e_{ij^a} + e_{ij^b})}
+                 {c_i \sum_{k \ne i} e_{ik}}, \qquad c_i = n + \sum_j C_{ij}
+
+    :math:`c_i` has no gradient and is kept so that curves can be compared;
+    without answers the loss is `nt_xent` plus :math:`\log n`.
+
+    Fidelity: :math:`C_{ii} = 0`, where the printed definition makes a row its own
+    positive. The printed denominator holds the row itself, codes do not:
+    ``include_self`` decides. "Different" is not used; that is the paper's.
+    """
+    if not weight >= 0:
+        raise InvalidParameterError(
+            f"weight={weight} would push apart what is the same; choose 0 or more."
+        )
+    n = len(rows_a)
+    s = similarities(rows_a, rows_b, temperature=temperature, kind=similarity)  # (2n, 2n)
+    itself = torch.eye(2 * n, dtype=torch.bool, device=s.device)
+    positives = (tile_relations(relations, n) == 1).to(s.dtype) * weight  # (2n, 2n)
+    log_c = (n + positives.sum(dim=1) / 2).log()  # (2n,); each image stands there twice
+    positives = positives + itself.roll(n, dims=1)
+    rivals = s if include_self else s.masked_fill(itself, -torch.inf)
+    numerator = (s + positives.log()).logsumexp(dim=1)
+    return (log_c + rivals.logsumexp(dim=1) - numerator).mean()

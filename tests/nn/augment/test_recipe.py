@@ -1,0 +1,77 @@
+"""The papers' recipes, number by number, and what a recipe refuses."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.nn.augment.config import AUGMENTATIONS, AugmentationConfig, make_augmentation
+
+
+def test_the_papers_recipes_hold_the_papers_numbers() -> None:
+    for name, recipe in AUGMENTATIONS.items():
+        assert (recipe.flip, recipe.jitter_probability, recipe.grayscale) == (0.5, 0.8, 0.2), name
+        assert (recipe.jitter, recipe.hue) == (0.8, 0.2), name
+        assert recipe.ratio == (0.75, 4 / 3), name
+    strengths = {
+        name: recipe.strength for name, recipe in AUGMENTATIONS.items() if name != "gentle"
+    }
+    assert strengths == {
+        "cc-small": 0.5,
+        "cc-large": 1.0,
+        "cc-imagenet": 1.0,
+        "pcl": 0.5,
+        "simclr-dsac": 0.5,
+    }
+    assert {name for name, recipe in AUGMENTATIONS.items() if recipe.blur} == {"cc-imagenet"}
+    blurred = AUGMENTATIONS["cc-imagenet"]
+    assert (blurred.blur, blurred.blur_kernel, blurred.blur_sigma) == (0.5, 23, (0.1, 2.0))
+    assert {name for name, recipe in AUGMENTATIONS.items() if recipe.normalise} == {"pcl"}
+    sizes = [AUGMENTATIONS[name].size for name in ("cc-small", "pcl", "simclr-dsac")]
+    assert sizes == [224, 128, 96]
+    assert AUGMENTATIONS["cc-small"].scale == (0.08, 1.0)
+    assert AUGMENTATIONS["simclr-dsac"].scale == (0.2, 1.0)
+
+
+def test_our_gentle_recipe_is_that_for_small_pictures_but_keeps_half_of_each() -> None:
+    assert AUGMENTATIONS["gentle"] == replace(AUGMENTATIONS["cc-small"], scale=(0.5, 1.0))
+
+
+def test_a_recipe_can_be_had_for_another_size() -> None:
+    assert make_augmentation("pcl", size=32) == AugmentationConfig(size=32, normalise="imagenet")
+    assert make_augmentation("pcl") is AUGMENTATIONS["pcl"]
+
+
+def test_an_unknown_recipe_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(
+        UnknownNameError, match="'cc-smal' is not a known recipe; did you mean 'cc-"
+    ):
+        make_augmentation("cc-smal")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"size": 0}, "size=0 has no pixels"),
+        ({"scale": (0.5, 0.1)}, r"scale=\(0\.5, 0\.1\) is not a range"),
+        ({"scale": (0.5, 1.5)}, r"scale=\(0\.5, 1\.5\) is not a range; .* at most 1,"),
+        ({"ratio": (0.0, 1.0)}, r"ratio=\(0\.0, 1\.0\) is not a range"),
+        ({"blur_sigma": (0.0, 1.0)}, r"blur_sigma=\(0\.0, 1\.0\) is not a range"),
+        ({"flip": 1.5}, r"flip=1\.5 is not a probability"),
+        ({"blur": -0.1}, r"blur=-0\.1 is not a probability"),
+        ({"strength": -1.0}, r"strength=-1\.0, .* none below 0"),
+        ({"hue": 2.0}, r"hue=2\.0 turn colours further than the wheel"),
+        ({"normalise": "imagnet"}, "did you mean 'imagenet'"),
+        ({"blur": 0.5, "size": 11}, "blur_kernel=23 does not fit a view of size=11"),
+        ({"blur": 0.5, "blur_kernel": 4}, "blur_kernel=4 does not fit"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(wrong: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidParameterError, match=text):
+        AugmentationConfig(**wrong)
+
+
+def test_a_small_view_without_blur_needs_no_kernel() -> None:
+    assert AugmentationConfig(size=8).blur == 0
+    assert AugmentationConfig(size=12, blur=0.5).size == 12
