@@ -55,7 +55,7 @@ def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.Monke
         seen.append(weight)
         return occ_contrastive(*rows, weight=weight, **given)
 
-    monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
+    monkeypatch.setattr("likewise.methods.occ.occ_contrastive", spied)
     make(FRESH.but(batch_size=120)).fit(X)
     assert seen[::2] == [50, 25] * 3  # two spaces an epoch
 

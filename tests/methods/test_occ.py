@@ -143,7 +143,7 @@ def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
         seen.append(weight)
         return occ_contrastive(*rows, weight=weight, **given)
 
-    monkeypatch.setattr("likewise.methods.occ.active_contrast", spied)
+    monkeypatch.setattr("likewise.methods.occ.occ_contrastive", spied)
     plan = Plan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)
     make(plan=plan).fit(X)
     np.testing.assert_allclose(seen[::2], 50 * (1 - np.arange(10) / 10))  # two spaces an epoch

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
 from likewise.desk.gallery import Gallery
-from likewise.metrics import ari, nmi
 from likewise.session.groups import Group
 
 
@@ -40,6 +39,8 @@ class Comparison:
 
 def compare(first: Gallery, second: Gallery, n_shown: int = 6) -> Comparison:
     """Return the table of two galleries, with at most `n_shown` pictures a cell."""
+    from likewise.metrics import ari, nmi  # scikit-learn: not needed to start the server
+
     n = min(len(first.group_of), len(second.group_of))  # one may know of newer pictures
     one, other = first.group_of[:n], second.group_of[:n]
     both = np.flatnonzero((one >= 0) & (other >= 0))
