@@ -4,13 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.run import perform
 from likewise.constraints.graph import ConstraintGraph
 from likewise.methods import registry
 from likewise.methods.base import Floats, PersonalClusterer
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
+from likewise_bench.runner import run_benchmark
+from likewise_bench.spec import RunSpec
 
 
 class NearestMean(PersonalClusterer):
@@ -54,5 +54,7 @@ def _largest(graph: ConstraintGraph, k: int) -> list[Any]:
 
 # In the package this would be one line in `methods/registry.py`.
 registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestMean"}
-row = perform(Run("nearest", dataset="digits", orientation="half", n_images=200, n_questions=40))
+row = run_benchmark(
+    RunSpec("nearest", dataset="digits", criterion="half", n_images=200, n_questions=40)
+)
 print(f"{row['method']}: ACC {row['acc']:.2f} after {row['n_answers']} answers")

@@ -133,7 +133,7 @@ def _papers(rows: Sequence[Row]) -> str:
         tables = [one for one in paper_layout(name, rows) if _has_ours(one)]
         with_ours += tables
         without += [] if tables else [str(table["paper"])]
-    head = "## The papers' tables, with ours beside the published_values figures\n"
+    head = "## The papers' tables, with ours beside the printed figures\n"
     rest = (
         "PublishedValue figures only, no run of ours yet (see them with `likewise bench table FILE "
         f"--layout NAME`): {'; '.join(without)}.\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageFont
 
-from likewise.benchmark import elsewhere
-from likewise.benchmark.datasets import load_dataset
+from benchmarks.analysis import debian_datasets as elsewhere
 from likewise.errors import DatasetError
+from likewise_bench.datasets import load_dataset
 
 
 def _paint(path: Path, colour: str, size: tuple[int, int] = (32, 32)) -> None:

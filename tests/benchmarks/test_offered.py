@@ -2,7 +2,7 @@
 
 from sklearn.datasets import make_blobs
 
-from likewise.benchmark.offered import count, interviewed
+from benchmarks.analysis.label_issue_precision import count, interviewed
 from likewise.methods.likewise import Likewise
 from likewise.oracles.labels import LabelOracle
 from likewise.oracles.noisy import NoisyOracle

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.benchmark import probe_encoders
-from likewise.benchmark.datasets.dataset import Dataset
-from likewise.benchmark.probe_encoders import prepared, probe, probe_table, rates_of
+from benchmarks.analysis import probe_encoders
+from benchmarks.analysis.probe_encoders import prepared, probe, probe_table, rates_of
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.encoder import Floats
 from likewise.seeds import stream
+from likewise_bench.datasets.base import Dataset
 
 RNG = stream(0, "probe")
 LABELS = RNG.choice(["a", "b"], size=400)

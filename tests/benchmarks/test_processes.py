@@ -2,7 +2,7 @@
 
 import pytest
 
-from likewise.benchmark.speed_processes import difference
+from benchmarks.speed_processes import difference
 
 
 @pytest.mark.slow

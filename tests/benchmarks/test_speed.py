@@ -2,7 +2,7 @@
 
 import pytest
 
-from likewise.benchmark.speed import PARTS, main
+from benchmarks.speed import PARTS, main
 
 
 def test_a_part_that_is_not_there_is_refused_before_anything_runs(

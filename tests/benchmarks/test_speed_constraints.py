@@ -2,8 +2,8 @@
 
 import pytest
 
-from likewise.benchmark import speed_constraints
-from likewise.benchmark.speed_constraints import Row, consistent_answers, constraints_bench
+from benchmarks import speed_constraints
+from benchmarks.speed_constraints import Row, consistent_answers, constraints_bench
 from likewise.constraints.graph import ConstraintGraph
 from likewise.seeds import stream
 

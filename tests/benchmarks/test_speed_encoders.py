@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from likewise.benchmark import speed_encoders
-from likewise.benchmark.speed_encoders import agreement, encoders_bench, measure_rates
+from benchmarks import speed_encoders
+from benchmarks.speed_encoders import agreement, encoders_bench, measure_rates
 from likewise.images.collection import Pixels
 
 A = np.array([[1.0, 0.0], [0.0, 2.0]], np.float32)
@@ -18,9 +18,7 @@ def test_agreement_is_the_mean_cosine_of_rows() -> None:
 
 def test_rates_are_pictures_over_the_best_time(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0, 4, 4, 5, 5, 7, 7, 10, 10, 13, 13, 14])  # a: 4, 2, 3 seconds; b: 1, 3, 1
-    monkeypatch.setattr(
-        "likewise.benchmark.speed_encoders.time.perf_counter", lambda: next(moments)
-    )
+    monkeypatch.setattr("benchmarks.speed_encoders.time.perf_counter", lambda: next(moments))
     assert measure_rates({"a": dict, "b": dict}, 12) == {"a": 6.0, "b": 12.0}
 
 

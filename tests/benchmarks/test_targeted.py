@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import likewise.benchmark.ceiling as ceiling_
-import likewise.benchmark.paired as paired_
-import likewise.benchmark.targeted as targeted_
-from likewise.benchmark.datasets import Dataset
-from likewise.benchmark.paired import difference, paired
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.speed_step import AT_MOST, NETWORK, OURS, rows, time_steps
-from likewise.benchmark.targeted import probes
+import benchmarks.analysis.paired_comparison as paired_
+import benchmarks.analysis.representation_probe as targeted_
+import benchmarks.analysis.supervised_upper_bound as ceiling_
+from benchmarks.analysis.paired_comparison import difference, paired
+from benchmarks.analysis.representation_probe import probes
+from benchmarks.speed_step import AT_MOST, NETWORK, OURS, rows, time_steps
 from likewise.errors import InvalidParameterError
 from likewise.seeds import stream
+from likewise_bench.datasets import Dataset
+from likewise_bench.spec import RunSpec
 from tests.methods.made_data import two_factors
 
 X, BOLD, FAINT = two_factors(160)
@@ -48,7 +48,7 @@ def test_a_probe_finds_what_a_representation_shows_and_nothing_else() -> None:
 def test_answers_turn_the_representation_to_what_is_meant(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["--dataset", "made", "--orientation", "faint", "--other", "bold", "--questions", "40"]
+    words = ["--dataset", "made", "--by", "faint", "--other", "bold", "--questions", "40"]
     targeted_.main([*words, *(f"--set={key}={value}" for key, value in SMALL.items())])
     row = json.loads(capsys.readouterr().out)
     assert row["n_answers"] == 40
@@ -63,7 +63,7 @@ def test_answers_turn_the_representation_to_what_is_meant(
 def test_the_ceiling_is_what_labels_of_other_images_give(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ceiling_.main(["--dataset", "made", "--orientation", "faint", "--seeds", "2"])
+    ceiling_.main(["--dataset", "made", "--by", "faint", "--seeds", "2"])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["seed"] for line in lines] == [0, 1]
     assert all(line["ceiling_acc"] > 0.95 for line in lines)
@@ -77,7 +77,7 @@ def test_the_ceiling_of_a_part_is_that_of_its_images(
     train, test = np.arange(0, 160, 2), np.arange(1, 160, 2)[:50]
     made = Dataset("made", {"faint": FAINT.astype(str)}, vectors=X, train=train, test=test)
     monkeypatch.setattr(ceiling_, "load", lambda run: made)
-    words = ["--dataset", "made", "--orientation", "faint", "--seeds", "1"]
+    words = ["--dataset", "made", "--by", "faint", "--seeds", "1"]
     ceiling_.main([*words, "--split", "test"])
     assert json.loads(capsys.readouterr().out)["n_images"] == 50
 
@@ -93,9 +93,9 @@ def test_the_interval_is_that_of_a_paired_t_test() -> None:
 def test_both_strategies_run_with_the_same_seeds_and_budgets(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    performed: list[Run] = []
+    performed: list[RunSpec] = []
 
-    def perform(run: Run) -> dict[str, Any]:
+    def perform(run: RunSpec) -> dict[str, Any]:
         performed.append(run)
         mark = 0.5 + 0.1 * (run.strategy == "joint") + 0.01 * run.seed
         return {"acc": 0.0, "unasked": {"acc": mark}}
@@ -104,7 +104,7 @@ def test_both_strategies_run_with_the_same_seeds_and_budgets(
     words = [
         "--dataset",
         "digits",
-        "--orientation",
+        "--by",
         "digit",
         "--questions",
         "5",
@@ -122,7 +122,7 @@ def test_both_strategies_run_with_the_same_seeds_and_budgets(
 
 
 def test_one_seed_is_no_interval() -> None:
-    run = Run(method="pcl", dataset="digits", orientation="digit")
+    run = RunSpec(method="pcl", dataset="digits", criterion="digit")
     with pytest.raises(InvalidParameterError, match="at least 2 seeds"):
         paired(run, ("joint", "random"), [5], 1)
 

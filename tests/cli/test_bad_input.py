@@ -113,7 +113,7 @@ def test_two_writers_in_two_processes(run: Run, photos: Path) -> None:
 def test_a_place_that_cannot_be_written(
     run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.benchmark.demonstration.demonstrate", _too_late)
+    monkeypatch.setattr("likewise_bench.demo.run_demo", _too_late)
     tmp_path.chmod(0o555)
     try:
         assert "read-only for you" in error_of(run, "fit", photos, *FIT, 3)

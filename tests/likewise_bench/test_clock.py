@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from likewise.benchmark.clock import Clock
+from likewise_bench.runner import Timer
 
 
 class Sleeper:
@@ -14,7 +14,7 @@ class Sleeper:
 
 
 def test_parts_add_up_and_training_is_what_fit_spent_without_asking() -> None:
-    clock, sleeper = Clock(), Sleeper()
+    clock, sleeper = Timer(), Sleeper()
     clock.time_calls(sleeper, "ask")
     with clock("total"), clock("fit"):
         assert sleeper.ask(2, word="a") == "aa"
@@ -27,7 +27,7 @@ def test_parts_add_up_and_training_is_what_fit_spent_without_asking() -> None:
 
 
 def test_time_counts_also_where_something_went_wrong() -> None:
-    clock, sleeper = Clock(), Sleeper()
+    clock, sleeper = Timer(), Sleeper()
     clock.time_calls(sleeper, "ask")
     with pytest.raises(TypeError):
         sleeper.ask(2, word=None)  # type: ignore[arg-type]  # it fails after its sleep

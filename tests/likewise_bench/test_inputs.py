@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.benchmark.datasets.dataset import Dataset
-from likewise.benchmark.datasets.packed import PackedCollection, pieces_of
-from likewise.benchmark.inputs import for_k_means, make_inputs
-from likewise.benchmark.protocol import Parts, Run
-from likewise.benchmark.subset import Subset
 from likewise.encoders.embed import Embeddings
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.folder import read_folder
 from likewise.seeds import stream
+from likewise_bench.datasets.archives import ArchiveCollection, members_of
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.inputs import Subset, for_k_means, make_inputs
+from likewise_bench.spec import Parts, RunSpec
 
 PIXELS = stream(0, "inputs").integers(0, 256, (8, 12, 12, 3), dtype=np.uint8)
 LABELS = {"x": np.array(["a", "b"] * 4)}
@@ -28,8 +27,8 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
 
 
-def _run(**changes: Any) -> Run:
-    return Run("kmeans", dataset="toy", **changes)
+def _run(**changes: Any) -> RunSpec:
+    return RunSpec("kmeans", dataset="toy", **changes)
 
 
 def test_vectors_that_come_with_a_set_are_taken_as_they_are() -> None:
@@ -73,14 +72,14 @@ def test_a_file_that_broke_since_it_was_read_is_left_out_everywhere(tmp_path: Pa
     assert len(inputs.train) == 2
 
 
-def _zip(path: Path, broken: dict[int, bytes]) -> PackedCollection:
+def _zip(path: Path, broken: dict[int, bytes]) -> ArchiveCollection:
     """Return the pictures in a zip, some of them not what their names say."""
     with zipfile.ZipFile(path, "w") as archive:
         for i, picture in enumerate(PIXELS):
             stream = io.BytesIO()
             Image.fromarray(picture).save(stream, "PNG")
             archive.writestr(f"{i}.png", broken.get(i, stream.getvalue()))
-    return PackedCollection(list(pieces_of(path)))
+    return ArchiveCollection(list(members_of(path)))
 
 
 @pytest.mark.parametrize("from_scratch", [False, True])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from likewise.benchmark.datasets.dataset import Dataset
-from likewise.benchmark.judge import Judge
-from likewise.benchmark.protocol import Parts, Run
 from likewise.constraints.question import Question
 from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.evaluation import GroundTruth
+from likewise_bench.spec import Parts, RunSpec
 
 LETTERS = np.array(["a", "a", "b", "b", "b", "c"])
 SIZES = np.array(["s", "s", "s", "l", "l", "l"])
@@ -17,12 +17,12 @@ NOTHING = np.empty(0, dtype=np.intp)
 ALL = Parts(np.arange(6), NOTHING)
 
 
-def _run(**changes: Any) -> Run:
-    return Run("kmeans", dataset="toy", **changes)
+def _run(**changes: Any) -> RunSpec:
+    return RunSpec("kmeans", dataset="toy", **changes)
 
 
 def test_marks_are_the_five_scores_and_no_other() -> None:
-    marks = Judge(TOY, "letter", ALL).marks(np.array([0, 0, 1, 1, 2, 2]))
+    marks = GroundTruth(TOY, "letter", ALL).scores(np.array([0, 0, 1, 1, 2, 2]))
     assert list(marks) == ["nmi", "ari", "acc", "fmi", "pair_f1"]
     assert marks["acc"] == pytest.approx(5 / 6)
     assert marks["nmi"] == pytest.approx(
@@ -31,7 +31,7 @@ def test_marks_are_the_five_scores_and_no_other() -> None:
 
 
 def test_unasked_looks_only_at_images_named_in_no_answer() -> None:
-    judge = Judge(TOY, "letter", ALL)
+    judge = GroundTruth(TOY, "letter", ALL)
     found = np.array([1, 0, 1, 1, 1, 2])  # only image 0 is wrong
     assert judge.unasked(found, {0})["acc"] == 1  # type: ignore[index]  # some are unasked
     assert judge.unasked(found, {1})["acc"] == pytest.approx(4 / 5)  # type: ignore[index]  # ditto
@@ -39,22 +39,24 @@ def test_unasked_looks_only_at_images_named_in_no_answer() -> None:
 
 
 def test_test_marks_are_of_the_images_held_out() -> None:
-    judge = Judge(TOY, "size", Parts(np.array([0, 1, 5]), np.array([2, 3, 4])))
-    assert judge.test_marks(np.array([0, 1, 1]))["acc"] == 1  # type: ignore[index]  # some held out
-    assert judge.test_marks(None) is None
+    judge = GroundTruth(TOY, "size", Parts(np.array([0, 1, 5]), np.array([2, 3, 4])))
+    assert judge.test_scores(np.array([0, 1, 1]))["acc"] == 1  # type: ignore[index]  # some held out
+    assert judge.test_scores(None) is None
 
 
 def test_baselines_need_no_answer() -> None:
-    baselines = Judge(TOY, "letter", ALL).baselines(np.array([0, 0, 1, 1, 1, 1]))
+    baselines = GroundTruth(TOY, "letter", ALL).baselines(np.array([0, 0, 1, 1, 1, 1]))
     assert baselines["majority_acc"] == pytest.approx(3 / 6)
     assert baselines["kmeans_acc"] == pytest.approx(5 / 6)
-    assert baselines["other_orientation_acc"] == pytest.approx(4 / 6)
+    assert baselines["other_criterion_acc"] == pytest.approx(4 / 6)
     alone = Dataset("one", {"letter": LETTERS}, vectors=TOY.vectors)
-    assert Judge(alone, None, ALL).baselines(np.zeros(6, int))["other_orientation_acc"] is None
+    assert (
+        GroundTruth(alone, None, ALL).baselines(np.zeros(6, int))["other_criterion_acc"] is None
+    )
 
 
 def test_the_oracle_speaks_of_positions_in_the_part_learned_from() -> None:
-    judge = Judge(TOY, "letter", Parts(np.array([1, 3, 4]), NOTHING))
+    judge = GroundTruth(TOY, "letter", Parts(np.array([1, 3, 4]), NOTHING))
     oracle = judge.oracle(_run())
     answers = oracle.answer([Question.pair(0, 1), Question.pair(1, 2)])
     assert [answer.answer for answer in answers] == ["different", "same"]
@@ -62,7 +64,7 @@ def test_the_oracle_speaks_of_positions_in_the_part_learned_from() -> None:
 
 
 def test_noise_and_doubt_reach_the_oracle_and_follow_the_seed() -> None:
-    judge = Judge(TOY, "letter", ALL)
+    judge = GroundTruth(TOY, "letter", ALL)
     pairs = [Question.pair(i, j) for i in range(6) for j in range(i)]
 
     def said(**changes: Any) -> list[str]:
@@ -78,13 +80,11 @@ def test_the_orientation_may_be_left_out_only_where_there_is_one() -> None:
     with pytest.raises(
         InvalidParameterError, match=r"'toy' can be sorted in several ways.*letter, "
     ):
-        Judge(TOY, None, ALL)
-    with pytest.raises(
-        UnknownNameError, match="'leter' is not a known orientation of toy; did you"
-    ):
-        Judge(TOY, "leter", ALL)
+        GroundTruth(TOY, None, ALL)
+    with pytest.raises(UnknownNameError, match="'leter' is not a known criterion of toy; did you"):
+        GroundTruth(TOY, "leter", ALL)
 
 
 def test_one_value_is_nothing_to_sort() -> None:
     with pytest.raises(DatasetError, match="'letter' of 'toy' has one value only"):
-        Judge(TOY, "letter", Parts(np.array([0, 1]), NOTHING))
+        GroundTruth(TOY, "letter", Parts(np.array([0, 1]), NOTHING))

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from likewise.benchmark.orientations import class_names, groupings, orientations, synsets
 from likewise.metrics.scores import score
+from likewise_bench.datasets.criteria import class_names, criteria, groupings, synsets
 
 # PCL, Tables 6-11, and the authors' code for the dogs: the group of each class.
 PRINTED = {
@@ -40,25 +40,25 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("dataset", "orientation"), PRINTED)
-def test_every_class_is_in_the_group_that_was_printed(dataset: str, orientation: str) -> None:
-    names = NAMES[dataset, orientation]
-    expected = [names[int(digit)] for digit in PRINTED[dataset, orientation]]
-    found = orientations(dataset, np.array(class_names(dataset)))[orientation]
+@pytest.mark.parametrize(("dataset", "criterion"), PRINTED)
+def test_every_class_is_in_the_group_that_was_printed(dataset: str, criterion: str) -> None:
+    names = NAMES[dataset, criterion]
+    expected = [names[int(digit)] for digit in PRINTED[dataset, criterion]]
+    found = criteria(dataset, np.array(class_names(dataset)))[criterion]
     assert found.tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("orientation", "sizes"), [("default", [24, 29, 24, 23]), ("personalised", [25, 24, 21, 30])]
+    ("criterion", "sizes"), [("default", [24, 29, 24, 23]), ("personalised", [25, 24, 21, 30])]
 )
-def test_the_groups_of_cifar100_have_the_printed_sizes(orientation: str, sizes: list[int]) -> None:
-    assert [len(classes) for classes in groupings("cifar100")[orientation].values()] == sizes
+def test_the_groups_of_cifar100_have_the_printed_sizes(criterion: str, sizes: list[int]) -> None:
+    assert [len(classes) for classes in groupings("cifar100")[criterion].values()] == sizes
 
 
 def test_superclasses_are_cifar100s_own() -> None:
     names = sorted(groupings("cifar100")["superclass"])
     expected = [names[int(number)] for number in SUPERCLASSES.split()]
-    found = orientations("cifar100", np.array(class_names("cifar100")))["superclass"]
+    found = criteria("cifar100", np.array(class_names("cifar100")))["superclass"]
     assert found.tolist() == expected
     assert set(Counter(expected).values()) == {5}
 
@@ -83,7 +83,7 @@ def test_the_default_scores_on_the_personalised_what_it_should(
     dataset: str, scores: tuple[float, ...]
 ) -> None:
     """The fingerprint of METHODS 3.7 and 5.3; PCL's and OCC's tables show it too."""
-    found = orientations(dataset, np.array(class_names(dataset) * 1000))
+    found = criteria(dataset, np.array(class_names(dataset) * 1000))
     got = score(found["personalised"], found["default"])
     assert (got.nmi, got.ari, got.fmi, got.acc) == pytest.approx(scores, abs=0.0006)
 
@@ -120,4 +120,4 @@ def test_dac_and_the_dogs_are_known_by_name() -> None:
 
 def test_class_belongs_to_every_set() -> None:
     classes = np.array(["ship", "bird", "ship"])
-    assert orientations("stl10", classes) == {"class": classes}
+    assert criteria("stl10", classes) == {"class": classes}

@@ -1,4 +1,4 @@
-"""Every printed figure is compared with the texts of the papers, where they are at hand."""
+"""Every published_values figure is compared with the texts of the papers, where they are at hand."""
 
 import re
 from collections import Counter
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.printed import paper_tables, printed
 from likewise.errors import UnknownNameError
+from likewise_bench.tables.published import paper_tables, published_values
 
 PAPERS = Path(__file__).resolve().parents[2].parent / "shared" / "papers"
 CELL = re.compile(r"^-?0?\.\d{2,4}$|^—$")
@@ -52,7 +52,7 @@ def test_all_result_tables_of_the_four_papers_are_there() -> None:
 @pytest.mark.parametrize("table", HEADS)
 def test_every_cell_of_the_paper_stands_in_the_file_and_none_besides(table: str) -> None:
     in_paper = Counter(number for line in _lines(table) for number in _numbers(line))
-    assert in_paper == Counter(cell.value for cell in printed(table))
+    assert in_paper == Counter(cell.value for cell in published_values(table))
     assert in_paper.total() > 5
 
 
@@ -82,27 +82,29 @@ def test_dsacs_figures_stand_under_their_method_and_number_of_labels(
         for column in (*range(2, 9), 10, 11):
             n = line[1] if column < 9 else line[9]
             found[dataset, names[column], int(n)] = float(line[column])
-    ours = {(cell.dataset, cell.row, cell.n_answers): cell.value for cell in printed(table)}
+    ours = {
+        (cell.dataset, cell.row, cell.n_answers): cell.value for cell in published_values(table)
+    }
     assert found == ours
-    assert {cell.metric for cell in printed(table)} == {metric}
+    assert {cell.metric for cell in published_values(table)} == {metric}
 
 
 def test_dsacs_ablation_has_two_figures_a_variant() -> None:
     lines = [line for line in _lines("dsac-iii") if line[0].isdigit()]
     found = [(int(line[0]), value) for line in lines for value in map(float, line[1:])]
-    ours = [(cell.n_answers, cell.value) for cell in printed("dsac-iii")]
+    ours = [(cell.n_answers, cell.value) for cell in published_values("dsac-iii")]
     assert found == ours
 
 
 def _answers(table: str, row: str) -> dict[str, int | None]:
-    return {cell.dataset: cell.n_answers for cell in printed(table) if cell.row == row}
+    return {cell.dataset: cell.n_answers for cell in published_values(table) if cell.row == row}
 
 
 def test_cells_are_told_in_our_words() -> None:
     (acc,) = [
         cell
-        for cell in printed("occ-2")
-        if (cell.row, cell.dataset, cell.orientation, cell.metric)
+        for cell in published_values("occ-2")
+        if (cell.row, cell.dataset, cell.criterion, cell.metric)
         == ("OCC", "cifar10", "personalised", "acc")
     ]
     assert (acc.value, acc.n_answers, acc.ours) == (0.945, 50_000, {"method": "occ"})
@@ -116,8 +118,8 @@ def test_cells_are_told_in_our_words() -> None:
             "imagenet10": 4_000,
         }
         assert set(_answers(table, "DCC").values()) == {10_000}
-    assert {cell.orientation for cell in printed("cc-2") if cell.dataset == "cifar100"} == {
+    assert {cell.criterion for cell in published_values("cc-2") if cell.dataset == "cifar100"} == {
         "superclass"
     }
     with pytest.raises(UnknownNameError, match="'pcl-9' is not a known table of a paper"):
-        printed("pcl-9")
+        published_values("pcl-9")

@@ -2,11 +2,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from likewise.benchmark.report import report
-from likewise.benchmark.sweep.entries import read_sweep
-from likewise.benchmark.sweep.identity import spec_of
-from likewise.benchmark.tables.noise import noise_table
-from tests.benchmark.tables.rows import row
+from likewise_bench.report import report
+from likewise_bench.sweep.spec import read_sweep, spec_of
+from likewise_bench.tables.layouts import noise_table
+from tests.likewise_bench.tables.rows import row
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
@@ -32,7 +31,7 @@ def _kept(tmp_path: Path, n_rows: int) -> Path:
 
 
 def _row(spec: dict[str, Any]) -> dict[str, Any]:
-    made = row(spec["method"], 0.7, seed=spec.get("seed", 0), orientation=spec["orientation"])
+    made = row(spec["method"], 0.7, seed=spec.get("seed", 0), criterion=spec["criterion"])
     return {**made, "spec": spec, "date": "2026-11-16"}
 
 
@@ -68,7 +67,7 @@ def test_sweeps_of_which_nothing_was_run_are_named(tmp_path: Path) -> None:
 
 def test_papers_tables_without_a_run_of_ours_are_named_only(tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
-    ours = row("pcl", 0.9, dataset="cifar10", orientation="personalised", strategy="joint")
+    ours = row("pcl", 0.9, dataset="cifar10", criterion="personalised", strategy="joint")
     file.write_text(json.dumps(ours) + "\n")
     page = report([file])
     assert "### PCL, Table 3: cifar10 by personalised" in page

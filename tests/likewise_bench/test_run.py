@@ -8,17 +8,16 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
-import likewise.benchmark.run as running
-from likewise.benchmark.contestant import make_contestant
-from likewise.benchmark.datasets import Dataset
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.run import perform
+import likewise_bench.runner as running
 from likewise.encoders.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.images.arrays import ArrayCollection
 from likewise.methods.kmeans import KMeans
 from likewise.metrics.scores import score
 from likewise.seeds import stream
+from likewise_bench.datasets import Dataset
+from likewise_bench.runner import make_run_method, run_benchmark
+from likewise_bench.spec import RunSpec
 
 
 class Asking(KMeans):
@@ -97,12 +96,12 @@ def blobs(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     return made
 
 
-def _run(**changes: Any) -> Run:
-    return Run(**{"method": "asking", "dataset": "blobs", "orientation": "side", **changes})
+def _run(**changes: Any) -> RunSpec:
+    return RunSpec(**{"method": "asking", "dataset": "blobs", "criterion": "side", **changes})
 
 
 def test_scores_are_those_of_the_methods_labels(blobs: Dataset) -> None:
-    row = perform(_run(method="kmeans", orientation="letter"))
+    row = run_benchmark(_run(method="kmeans", criterion="letter"))
     model = KMeans(3, random_state=0).fit(blobs.vectors)
     scores = score(blobs.labels("letter"), model.labels_).as_dict()
     assert {name: row[name] for name in ("nmi", "ari", "acc", "fmi", "pair_f1")} == {
@@ -113,7 +112,7 @@ def test_scores_are_those_of_the_methods_labels(blobs: Dataset) -> None:
 
 
 def test_answers_are_counted_and_the_curve_has_a_point_a_round(blobs: Dataset) -> None:
-    row = perform(_run(n_questions=10, orientation="letter"))
+    row = run_benchmark(_run(n_questions=10, criterion="letter"))
     assert (row["n_questions"], row["n_answers"]) == (10, 10)
     assert [point["n_answers"] for point in row["curve"]] == [4, 7, 10]
     assert row["curve"][-1] == {
@@ -125,14 +124,14 @@ def test_answers_are_counted_and_the_curve_has_a_point_a_round(blobs: Dataset) -
 
 
 def test_a_method_that_asks_nothing_takes_questions_and_reports_none(blobs: Dataset) -> None:
-    row = perform(_run(method="kmeans", n_questions=50))
+    row = run_benchmark(_run(method="kmeans", n_questions=50))
     assert (row["n_questions"], row["n_answers"], len(row["curve"])) == (50, 0, 1)
 
 
 def test_labels_reach_the_oracle_and_nothing_else(
     blobs: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    perform(_run(n_questions=5))
+    run_benchmark(_run(n_questions=5))
     seen = Asking.seen
     assert seen["y"] is None
     assert not {"pairs", "relations", "ml", "cl", "answers"} & set(seen)
@@ -140,18 +139,18 @@ def test_labels_reach_the_oracle_and_nothing_else(
     # Other labels, nothing asked: the same clusters. Something asked: other clusters.
     other = Dataset("blobs", {"side": np.roll(blobs.labels("side"), 1)}, vectors=blobs.vectors)
     for n_questions in (0, 20):
-        perform(_run(n_questions=n_questions))
+        run_benchmark(_run(n_questions=n_questions))
         found = Asking.found
         with monkeypatch.context() as patch:
             patch.setattr(running, "load_dataset", lambda name, data=None: other)
-            perform(_run(n_questions=n_questions))
+            run_benchmark(_run(n_questions=n_questions))
         np.testing.assert_array_equal(found, Asking.found)
-    perform(_run(n_questions=20, orientation="letter", n_clusters=2))
+    run_benchmark(_run(n_questions=20, criterion="letter", n_clusters=2))
     assert (found != Asking.found).any()
 
 
 def test_inductive_learns_on_train_and_is_tested_on_test(blobs: Dataset) -> None:
-    row = perform(_run(protocol="inductive", n_questions=6))
+    row = run_benchmark(_run(protocol="inductive", n_questions=6))
     assert (row["n_images"], row["protocol"]) == (90, "inductive")
     assert len(Asking.seen["X"]) == 90
     assert row["test"]["acc"] == 1
@@ -160,11 +159,13 @@ def test_inductive_learns_on_train_and_is_tested_on_test(blobs: Dataset) -> None
 
 
 def test_one_part_can_be_the_collection(blobs: Dataset) -> None:
-    assert perform(_run(split="test"))["n_images"] == 30
+    assert run_benchmark(_run(split="test"))["n_images"] == 30
 
 
 def test_settings_say_everything_that_was_in_force(blobs: Dataset) -> None:
-    row = perform(_run(method="cc", preset="small", settings={"epochs_per_round": "1"}, noise=0.1))
+    row = run_benchmark(
+        _run(method="cc", preset="small", settings={"epochs_per_round": "1"}, noise=0.1)
+    )
     settings = row["settings"]
     assert (row["preset"], row["strategy"]) == ("small", None)
     assert settings["epochs_per_round"] == 1
@@ -176,7 +177,7 @@ def test_settings_say_everything_that_was_in_force(blobs: Dataset) -> None:
 
 
 def test_strategy_and_kinds_reach_the_method(blobs: Dataset) -> None:
-    row = perform(_run(strategy="uncertainty", kinds=("pair",), n_questions=3))
+    row = run_benchmark(_run(strategy="uncertainty", kinds=("pair",), n_questions=3))
     assert (row["strategy"], row["settings"]["kinds"]) == ("uncertainty", ("pair",))
 
 
@@ -184,22 +185,22 @@ def test_a_method_that_cannot_ask_so_says_so(
     blobs: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InvalidParameterError, match="'kmeans' has no strategy to choose"):
-        perform(_run(method="kmeans", strategy="random"))
+        run_benchmark(_run(method="kmeans", strategy="random"))
     monkeypatch.setattr(KMeans, "asks", ("pair",))
     with pytest.raises(InvalidParameterError, match="asks questions of the kind pair; kinds=label"):
-        perform(_run(method="kmeans", kinds=("label",)))
+        run_benchmark(_run(method="kmeans", kinds=("label",)))
     with pytest.raises(UnknownNameError, match="'uncertain' is not a known"):
-        perform(_run(strategy="uncertain", n_questions=1))
+        run_benchmark(_run(strategy="uncertain", n_questions=1))
 
 
 def test_the_number_of_clusters_can_be_chosen(blobs: Dataset) -> None:
-    assert perform(_run())["n_clusters"] == 2
-    assert perform(_run(n_clusters=4))["n_clusters"] == 4
+    assert run_benchmark(_run())["n_clusters"] == 2
+    assert run_benchmark(_run(n_clusters=4))["n_clusters"] == 4
 
 
 def test_the_same_run_gives_the_same_row_and_another_seed_other_questions(blobs: Dataset) -> None:
     def row(seed: int) -> dict[str, Any]:
-        found = perform(_run(seed=seed, n_questions=12, orientation="letter"))
+        found = run_benchmark(_run(seed=seed, n_questions=12, criterion="letter"))
         return {n: v for n, v in found.items() if n not in ("seconds", "peak_memory_mb", "seed")}
 
     assert row(0) == row(0)
@@ -207,7 +208,7 @@ def test_the_same_run_gives_the_same_row_and_another_seed_other_questions(blobs:
 
 
 def test_time_and_memory_are_told(blobs: Dataset) -> None:
-    row = perform(_run(n_questions=5))
+    row = run_benchmark(_run(n_questions=5))
     seconds = row["seconds"]
     assert set(seconds) == {"embed", "ask", "train", "total"}
     assert 0 < seconds["ask"] < seconds["total"]
@@ -227,8 +228,8 @@ def test_pictures_are_embedded_once_and_then_come_from_the_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "load_dataset", lambda name, data=None: _pictures())
-    run = _run(method="kmeans", orientation=None, protocol="inductive")
-    row = perform(run)
+    run = _run(method="kmeans", criterion=None, protocol="inductive")
+    row = run_benchmark(run)
     assert (row["encoder"], row["n_images"]) == (make_encoder().name, 19)
     assert row["acc"] == row["test"]["acc"] == 1
 
@@ -236,7 +237,7 @@ def test_pictures_are_embedded_once_and_then_come_from_the_cache(
         raise AssertionError("computed again")
 
     monkeypatch.setattr("likewise.encoders.bundled.LiteEncoder.encode", no_more)
-    again = perform(run)
+    again = run_benchmark(run)
     assert {**again, "seconds": 0, "peak_memory_mb": 0} == {
         **row,
         "seconds": 0,
@@ -247,8 +248,8 @@ def test_pictures_are_embedded_once_and_then_come_from_the_cache(
 def test_only_the_part_that_is_wanted_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "load_dataset", lambda name, data=None: _pictures())
     told: list[tuple[int, int]] = []
-    row = perform(
-        _run(method="kmeans", orientation=None, n_images=10),
+    row = run_benchmark(
+        _run(method="kmeans", criterion=None, n_images=10),
         lambda title: lambda done, total: told.append((done, total)) if "emb" in title else None,
     )
     assert row["n_images"] == 10
@@ -265,8 +266,8 @@ def test_a_network_is_trained_from_scratch_on_pictures(monkeypatch: pytest.Monke
         "batch_size": "8",
         "precision": "float32",
     }
-    run = _run(method="cc", orientation=None, from_scratch=True, settings=settings)
-    row = perform(run)
+    run = _run(method="cc", criterion=None, from_scratch=True, settings=settings)
+    row = run_benchmark(run)
     assert (row["encoder"], row["settings"]["from_scratch"]) == (None, True)
     assert row["settings"]["backbone"] == "resnet18:width=4,stem=3x3/2"
     assert 0.5 <= row["baselines"]["kmeans_acc"] <= 1
@@ -283,15 +284,15 @@ def test_unlabelled_pictures_go_to_the_method_that_can_use_them_from_scratch_onl
         ("pcl", True, False),
     ):
         run = _run(method=name, from_scratch=from_scratch)
-        found = running._extra(run, dataset, make_contestant(run, 2))
+        found = running._extra(run, dataset, make_run_method(run, 2))
         assert found == ({"extra": dataset.collection} if is_given else {})
 
 
 def test_digits_are_vectors_unless_an_encoder_is_named() -> None:
-    by_vectors = perform(Run("kmeans", dataset="digits", orientation="parity"))
+    by_vectors = run_benchmark(RunSpec("kmeans", dataset="digits", criterion="parity"))
     assert by_vectors["encoder"] is None
 
 
 def test_scenes_has_as_many_pictures_as_are_wanted() -> None:
-    run = Run("kmeans", dataset="scenes", orientation="background", n_images=64)
-    assert perform(run)["n_images"] == 64
+    run = RunSpec("kmeans", dataset="scenes", criterion="background", n_images=64)
+    assert run_benchmark(run)["n_images"] == 64

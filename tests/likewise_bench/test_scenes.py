@@ -10,11 +10,11 @@ import torch
 from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
-from likewise.benchmark.painting import PIXELS, SHAPES, SIZES, Draws, paint
-from likewise.benchmark.scenes import BLOCK, FACTORS, make_scenes
 from likewise.errors import InvalidParameterError
 from likewise.metrics.matching import accuracy
 from likewise.seeds import derive, stream
+from likewise_bench.datasets.scene_renderer import PIXELS, SHAPES, SIZES, Draws, paint
+from likewise_bench.datasets.synthetic import BLOCK, FACTORS, make_scenes
 
 Scenes = tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]
 FROZEN = "50d27ea646bbbf13b5ef3378c25a2315f85fae727a23eba152946a4acb964393"

@@ -131,7 +131,7 @@ def _check_keys(path: Path, table: Mapping[str, Any], known: Any, what: str) -> 
 
 def _check_entry(entry: Mapping[str, Any]) -> None:
     for key in entry:
-        if key in ("dataset", "criterion"):
+        if key in ("dataset", "criterion", "orientation"):
             raise InvalidParameterError(
                 f"{key}={entry[key]!r}: sets and criteria are written together; write "
                 'on = { digits = ["digit"] }, or on = ["colour"] beside images and labels.'

@@ -277,3 +277,9 @@ def _name(spec: Spec, shared: set[str]) -> str:
 
 
 _SHORT = {"n_clusters": "k"}
+
+
+def baselines(rows: Sequence[Row], name: str) -> list[float]:
+    """Return a trivial figure of each seed, of runs with as many clusters as there are groups."""
+    usual = [row for row in rows if "n_clusters" not in spec_of_row(row)] or rows
+    return list({row["seed"]: row["baselines"][name] for row in usual}.values())

@@ -12,7 +12,7 @@ from likewise_bench.tables.aggregate import (
     Row,
     Task,
     area,
-    spec_of_row,
+    baselines,
     tasks,
     variants,
 )
@@ -83,12 +83,6 @@ def _honest(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
         lines.append([text, *([known] * len(budgets))])
     lines.append(_at_random(task, budgets))
     return lines
-
-
-def baselines(rows: Sequence[Row], name: str) -> list[float]:
-    """Return a trivial figure of each seed, of runs with as many clusters as there are groups."""
-    usual = [row for row in rows if "n_clusters" not in spec_of_row(row)] or rows
-    return list({row["seed"]: row["baselines"][name] for row in usual}.values())
 
 
 def _at_random(task: Task, budgets: Sequence[int]) -> list[Cell]:

@@ -8,9 +8,8 @@ from importlib import resources
 from typing import Any
 
 from likewise.errors import UnknownNameError
-from likewise_bench.tables.aggregate import Group, MeanStd, Row, area, groups
+from likewise_bench.tables.aggregate import Group, MeanStd, Row, area, baselines, groups
 from likewise_bench.tables.format import Cell, Table
-from likewise_bench.tables.layouts import baselines
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def _table(
     for cell in here:
         lines.setdefault((cell.row, cell.n_answers), []).append(cell)
     words = ["answers", *(_METRICS.get(metric, metric.upper()) for metric in metrics)]
-    header = [f"{word}, published_values" for word in words]
+    header = [f"{word}, printed" for word in words]
     header += [f"{word}, {regime}" for regime in regimes for word in (*words, "area")]
     costs = ["s", "MB"] if times and ours else []
     digits = 4 if any(cell.value and round(cell.value, 3) != cell.value for cell in cells) else 3

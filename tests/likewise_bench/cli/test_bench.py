@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.datasets import DATASETS
 from likewise.methods.registry import METHODS, PROMISED
-from tests.benchmark.tables.rows import row as row_of
+from likewise_bench.datasets import DATASETS
 from tests.cli.conftest import Run, colour_of, done, json_of
+from tests.likewise_bench.tables.rows import row as row_of
 
 FIELDS = (
-    *("dataset", "orientation", "method", "strategy", "preset", "settings", "encoder", "protocol"),
+    *("dataset", "criterion", "method", "strategy", "preset", "settings", "encoder", "protocol"),
     *("seed", "n_images", "n_clusters", "n_questions", "n_answers"),
     *("nmi", "ari", "acc", "fmi", "pair_f1", "unasked", "test"),
     *("baselines", "curve", "seconds", "peak_memory_mb"),
 )
-DIGITS = ("bench", "run", "--dataset", "digits", "--orientation", "digit", "--method", "kmeans")
+DIGITS = ("bench", "run", "--dataset", "digits", "--by", "digit", "--method", "kmeans")
 
 
 def test_everything_that_can_be_chosen_is_listed(run: Run) -> None:
@@ -31,8 +31,8 @@ def test_everything_that_can_be_chosen_is_listed(run: Run) -> None:
     assert "uncertainty" in known["strategies"]
     assert known["encoders"][0] == "bundled"
     assert {"efficientnet-lite2", "hf:ID-OR-FOLDER"} <= set(known["encoders"])
-    assert known["orientations"]["cifar10"] == ["class", "default", "personalised"]
-    assert known["orientations"]["fruits"] == []  # its own table says, and is not read
+    assert known["criteria"]["cifar10"] == ["class", "default", "personalised"]
+    assert known["criteria"]["fruits"] == []  # its own table says, and is not read
     text = done(run("bench", "list")).stdout
     for word in ("digits", "scenes", "kmeans", "asks nothing; presets paper, small"):
         assert word in text
@@ -42,7 +42,7 @@ def test_everything_that_can_be_chosen_is_listed(run: Run) -> None:
 
 def test_the_list_is_quick_since_it_imports_no_method() -> None:
     code = (
-        "import sys; from likewise.cli.bench_list import list_; list_(True);"
+        "import sys; from likewise_bench.cli.tables import list_; list_(True);"
         "assert not {'torch', 'sklearn', 'transformers'} & set(sys.modules)"
     )
     listed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
@@ -75,7 +75,7 @@ def test_a_sweep_goes_into_a_table_and_a_figure(run: Run) -> None:
     assert "2 rows in rows.jsonl, 0 of them made now" in again.stdout
     table = done(run("bench", "table", "rows.jsonl", "--no-times")).stdout
     assert "| likewise | " in table
-    assert "— perfect other orientation" in table
+    assert "— perfect other criterion" in table
     page = done(run("bench", "table", "rows.jsonl", "--layout", "results", "-o", "page.md"))
     assert page.stdout == ""
     assert Path("page.md").read_text().startswith("# Results")
@@ -86,10 +86,11 @@ def test_a_sweep_goes_into_a_table_and_a_figure(run: Run) -> None:
 def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from likewise.benchmark.sweep import sweeping, work
-    from tests.benchmark.sweep import toy
+    from likewise_bench.sweep import runner as sweeping
+    from likewise_bench.sweep import runner as work
+    from tests.likewise_bench.sweep import toy
 
-    monkeypatch.setattr(work, "_PRELOAD", ["likewise.benchmark.protocol"])
+    monkeypatch.setattr(work, "_PRELOAD", ["likewise_bench.spec"])
     monkeypatch.setattr(sweeping, "_perform", toy.perform)
     monkeypatch.setattr(sweeping, "prepare", toy.prepare)
     Path("s.toml").write_text('[[runs]]\non = { digits = "digit" }\nmethod = ["dec", "cc"]')
@@ -153,7 +154,7 @@ def test_a_row_can_also_go_to_a_file(run: Run) -> None:
 
 def test_without_json_a_person_reads_the_scores(run: Run) -> None:
     result = done(run(*DIGITS, "--protocol", "inductive", "--n-images", 200))
-    for words in ("kmeans on digits by digit", "held out", "majority", "other orientation"):
+    for words in ("kmeans on digits by digit", "held out", "majority", "other criterion"):
         assert words in result.stdout
 
 
@@ -162,22 +163,22 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
     lines = [f"{name},{colour_of(name)},{name.split('/')[0]}\n" for name in names]
     Path("labels.csv").write_text("file,colour,age\n" + "".join(lines))
     words = ["bench", "run", "--images", photos, "--labels", "labels.csv", "--method", "kmeans"]
-    row = json_of(run(*words, "--orientation", "colour", "--json"))
+    row = json_of(run(*words, "--by", "colour", "--json"))
     assert (row["dataset"], row["n_clusters"], row["acc"]) == ("photos", 3, 1.0)
     assert row["encoder"].startswith("efficientnet-lite")
-    assert row["baselines"]["other_orientation_acc"] == pytest.approx(8 / 24)
+    assert row["baselines"]["other_criterion_acc"] == pytest.approx(8 / 24)
     refused = run(*words)
     assert refused.exit_code == 1
-    assert "choose one with --orientation: colour, age" in refused.stderr
+    assert "choose one with --by: colour, age" in refused.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--dataset", "digit"], "'digit' is not a known data set; did you mean 'digits'"),
-        (["--dataset", "digits", "--orientation", "size"], "'size' is not a known orientation of"),
+        (["--dataset", "digits", "--by", "size"], "'size' is not a known criterion of"),
         (["--dataset", "digits", "--images", "x", "--labels", "y"], "either a data set by name"),
-        (["--dataset", "cifar10", "--orientation", "default"], "cifar10"),
+        (["--dataset", "cifar10", "--by", "default"], "cifar10"),
         (["--dataset", "cifar10", "--data", "nowhere"], "nowhere"),
         ([*DIGITS[2:], "--strategy", "random"], "'kmeans' has no strategy to choose"),
         ([*DIGITS[2:], "--from-scratch"], "KMeans works on vectors and trains no network"),

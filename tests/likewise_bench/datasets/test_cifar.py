@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.benchmark.datasets import Dataset, load_dataset
-from likewise.benchmark.orientations import class_names
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.seeds import stream
+from likewise_bench.datasets import Dataset, load_dataset
+from likewise_bench.datasets.criteria import class_names
 
 BATCHES = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]

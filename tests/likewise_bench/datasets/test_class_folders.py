@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets import load_dataset
-from likewise.benchmark.orientations import class_names
 from likewise.errors import DatasetError
+from likewise_bench.datasets import load_dataset
+from likewise_bench.datasets.criteria import class_names
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets import Dataset, load_dataset
-from likewise.benchmark.datasets.cross import Side, cross
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection
 from likewise.images.resize import resize
+from likewise_bench.datasets import Dataset, load_dataset
+from likewise_bench.datasets.synthetic import Side, cross
 
 
 def toy(n: int, dark: int) -> Dataset:
@@ -91,7 +91,7 @@ def test_one_or_three_sides_are_refused(sides: str) -> None:
 def test_an_unknown_side_or_orientation_is_named() -> None:
     with pytest.raises(UnknownNameError, match="'digit' is not a known data set; did you mean 'di"):
         load_dataset("cross:digit+scenes")
-    with pytest.raises(UnknownNameError, match="'parit' is not a known orientation of digits; di"):
+    with pytest.raises(UnknownNameError, match="'parit' is not a known criterion of digits; di"):
         load_dataset("cross:digits+digits/parit")
 
 

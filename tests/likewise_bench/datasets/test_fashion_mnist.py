@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.benchmark.datasets import load_dataset
-from likewise.benchmark.datasets.fashion_mnist import read_idx
 from likewise.errors import DatasetError
 from likewise.seeds import stream
+from likewise_bench.datasets import load_dataset
+from likewise_bench.datasets.vision import read_idx
 
 
 def idx(array: npt.NDArray[np.uint8]) -> bytes:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.datasets import Dataset, load_dataset
-from likewise.benchmark.orientations import synsets
 from likewise.errors import DatasetError
+from likewise_bench.datasets import Dataset, load_dataset
+from likewise_bench.datasets.criteria import synsets
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 

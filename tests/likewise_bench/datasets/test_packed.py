@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets.packed import PackedCollection, pieces_of, pieces_of_tar
 from likewise.errors import ImageError
 from likewise.images.collection import ImageCollection
+from likewise_bench.datasets.archives import ArchiveCollection, members_of, tar_members
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 
@@ -43,7 +43,7 @@ def place(kind: str, tmp_path: Path, files: Mapping[str, bytes], make_tar: MakeT
 def test_pictures_are_the_same_wherever_they_lie(
     kind: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
-    collection = PackedCollection(list(pieces_of(place(kind, tmp_path, files, make_tar))))
+    collection = ArchiveCollection(list(members_of(place(kind, tmp_path, files, make_tar))))
     assert isinstance(collection, ImageCollection)
     assert [collection.name(i) for i in range(len(collection))] == ["a/one.jpg", "b/two.JPEG"]
     for index, (name, grey) in enumerate([("a/one.jpg", 100), ("b/two.JPEG", 200)]):
@@ -54,7 +54,7 @@ def test_pictures_are_the_same_wherever_they_lie(
 def test_a_collection_can_be_sent_to_another_process(
     tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
-    collection = PackedCollection(list(pieces_of(place("zip", tmp_path, files, make_tar))))
+    collection = ArchiveCollection(list(members_of(place("zip", tmp_path, files, make_tar))))
     again = pickle.loads(pickle.dumps(collection))
     np.testing.assert_array_equal(again.pixels(1), collection.pixels(1))
 
@@ -63,7 +63,7 @@ def test_a_picture_that_vanished_is_named(
     tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
     archive = place("zip", tmp_path, files, make_tar)
-    collection = PackedCollection(list(pieces_of(archive)))
+    collection = ArchiveCollection(list(members_of(archive)))
     archive.write_bytes(b"")
     with pytest.raises(ImageError, match=r"'a/one.jpg' in '.*pictures.zip' cannot be read"):
         collection.pixels(0)
@@ -74,7 +74,7 @@ def test_a_damaged_picture_is_named(
 ) -> None:
     """JPEG itself would not notice."""
     archive = place("zip, not deflated", tmp_path, files, make_tar)
-    collection = PackedCollection(list(pieces_of(archive)))
+    collection = ArchiveCollection(list(members_of(archive)))
     content = bytearray(archive.read_bytes())
     content[content.index(files["b/two.JPEG"]) + len(files["b/two.JPEG"]) - 8] ^= 1
     archive.write_bytes(content)
@@ -90,7 +90,7 @@ def test_a_picture_that_is_broken_in_a_sound_archive_is_named(
     kind: str, where: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
     files["b/two.JPEG"] = files["b/two.JPEG"][:-40]
-    collection = PackedCollection(list(pieces_of(place(kind, tmp_path, files, make_tar))))
+    collection = ArchiveCollection(list(members_of(place(kind, tmp_path, files, make_tar))))
     assert collection.pixels(0).shape == (8, 8, 3)
     with pytest.raises(ImageError) as caught:
         collection.pixels(1)
@@ -119,21 +119,21 @@ def test_a_tar_that_is_cut_short_is_named(
     archive = make_tar(tmp_path / "cut.tar", BLOCKS)
     archive.write_bytes(archive.read_bytes()[:n_bytes])
     with pytest.raises(tarfile.ReadError) as caught:
-        list(pieces_of_tar(archive, 0))
+        list(tar_members(archive, 0))
     assert str(caught.value) == f"'{archive}': {reason}"
 
 
 def test_one_block_of_zeros_is_end_enough(tmp_path: Path, make_tar: MakeTar) -> None:
     archive = make_tar(tmp_path / "short.tar", BLOCKS)
     archive.write_bytes(archive.read_bytes()[:2560])
-    assert [piece.name for piece in pieces_of_tar(archive, 0)] == ["one.jpg", "two.jpg"]
+    assert [piece.name for piece in tar_members(archive, 0)] == ["one.jpg", "two.jpg"]
 
 
 def test_the_end_of_a_tar_within_a_file_is_its_own(tmp_path: Path, make_tar: MakeTar) -> None:
     content = make_tar(tmp_path / "inner.tar", BLOCKS).read_bytes()
     outer = tmp_path / "outer"
     outer.write_bytes(b"x" * 700 + content + b"more")
-    assert [piece.read() for piece in pieces_of_tar(outer, 700)] == list(BLOCKS.values())
+    assert [piece.read() for piece in tar_members(outer, 700)] == list(BLOCKS.values())
     outer.write_bytes(b"x" * 700 + content[:1124] + b"more")
     with pytest.raises(tarfile.ReadError, match=r"outer': no member .* at byte 1,724"):
-        list(pieces_of_tar(outer, 700))
+        list(tar_members(outer, 700))

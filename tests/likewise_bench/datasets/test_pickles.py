@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets.pickles import read_pickle
 from likewise.errors import DatasetError
+from likewise_bench.datasets.archives import read_pickle
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))

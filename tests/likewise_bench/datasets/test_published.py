@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.datasets.published import Form, Published
 from likewise.errors import DatasetError, LikewiseWarning
+from likewise_bench.datasets.archives import Form, Published
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 FORM = Form("toy.tar.gz", "toy-files", ("one.bin", "two.bin"))

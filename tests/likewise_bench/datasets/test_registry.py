@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn import datasets
 
-from likewise.benchmark.datasets import DATASETS, Dataset, load_dataset
-from likewise.benchmark.datasets.registry import orientations_of
 from likewise.errors import DatasetError, UnknownNameError
+from likewise_bench.datasets import DATASETS, Dataset, load_dataset
+from likewise_bench.datasets.registry import criteria_of
 
 
 def test_every_set_says_what_it_is() -> None:
@@ -38,7 +38,7 @@ def test_orientations_known_before_loading_are_those_that_are_loaded(
     name: str, options: dict[str, Any]
 ) -> None:
     loaded = load_dataset(name, **options)
-    assert orientations_of(name.partition(":")[0]) == list(loaded.orientations)
+    assert criteria_of(name.partition(":")[0]) == list(loaded.criteria)
 
 
 @pytest.mark.parametrize(("name", "meant"), [("cifar11", "cifar10"), ("scene", "scenes")])
@@ -76,9 +76,7 @@ def test_options_reach_the_loader() -> None:
 
 
 def test_an_unknown_orientation_is_put_right() -> None:
-    with pytest.raises(
-        UnknownNameError, match="'shap' is not a known orientation of scenes; did y"
-    ):
+    with pytest.raises(UnknownNameError, match="'shap' is not a known criterion of scenes; did y"):
         load_dataset("scenes", n_images=1).labels("shap")
 
 
@@ -95,7 +93,7 @@ def test_labels_without_images_are_no_data_set() -> None:
 
 def test_listing_data_sets_loads_neither_torch_nor_scikit_learn() -> None:
     code = (
-        "import sys, likewise.benchmark.datasets as d; d.load_dataset('scenes', n_images=1); "
+        "import sys, likewise_bench.datasets as d; d.load_dataset('scenes', n_images=1); "
         "print([m for m in ('torch', 'sklearn') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.benchmark.datasets import load_dataset
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.seeds import stream
+from likewise_bench.datasets import load_dataset
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from likewise.benchmark.datasets import load_dataset, load_table
-from likewise.benchmark.datasets.table import read_labels
 from likewise.errors import CollectionError, DatasetError, LikewiseWarning
+from likewise_bench.datasets import load_dataset, load_labels_csv
+from likewise_bench.datasets.labels_csv import read_labels
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
@@ -50,7 +50,7 @@ GOOD = "file,colour,mood\nsub/c.png,red,glad\na.png,blue,sad\nb.png,red,sad\n"
 def test_labels_follow_the_pictures_whatever_the_order_of_the_rows(
     images: Path, text: str, encoding: str
 ) -> None:
-    dataset = load_table(images, table(images, text.replace(' "blue"', "blue"), encoding))
+    dataset = load_labels_csv(images, table(images, text.replace(' "blue"', "blue"), encoding))
     assert dataset.name == "photos"
     assert dataset.collection is not None
     names = [dataset.collection.name(i) for i in range(3)]
@@ -65,14 +65,14 @@ def test_files_of_the_table_that_are_not_there_are_named(images: Path) -> None:
         DatasetError,
         match=r"do not name the same pictures .2 only in the table: '../e.png', 'd.png'.; give",
     ):
-        load_table(images, path)
+        load_labels_csv(images, path)
 
 
 def test_pictures_without_a_row_are_named(images: Path) -> None:
     with pytest.raises(
         DatasetError, match=r"the same pictures .2 only in the folder: 'b.png', 'sub/c.png'.; give"
     ):
-        load_table(images, table(images, "file,colour\na.png,blue\n"))
+        load_labels_csv(images, table(images, "file,colour\na.png,blue\n"))
 
 
 def test_both_kinds_of_misfit_are_told_at_once(images: Path) -> None:
@@ -80,7 +80,7 @@ def test_both_kinds_of_misfit_are_told_at_once(images: Path) -> None:
     with pytest.raises(
         DatasetError, match=r"1 only in the table: 'A.png'; 1 only in the folder: 'a.p"
     ):
-        load_table(images, path)
+        load_labels_csv(images, path)
 
 
 def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
     with pytest.warns(
         LikewiseWarning, match=r"are 1 of the 3 pictures in labels.csv:\n'b.png' is empt"
     ):
-        dataset = load_table(images, table(images, GOOD))
+        dataset = load_labels_csv(images, table(images, GOOD))
     assert dataset.labels("colour").tolist() == ["blue", "red"]
 
 
@@ -111,12 +111,12 @@ def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
 )
 def test_a_bad_table_is_explained(images: Path, text: str, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
-        load_table(images, table(images, text))
+        load_labels_csv(images, table(images, text))
 
 
 def test_a_gap_in_one_column_leaves_the_others(images: Path) -> None:
-    dataset = load_table(images, table(images, GOOD.replace("a.png,blue", "a.png,")))
-    assert list(dataset.orientations) == ["mood"]
+    dataset = load_labels_csv(images, table(images, GOOD.replace("a.png,blue", "a.png,")))
+    assert list(dataset.criteria) == ["mood"]
     assert dataset.labels("mood").tolist() == ["sad", "sad", "glad"]
     with pytest.raises(DatasetError, match=r"has no 'colour' for 1 of 3 files \('a.png'\); give"):
         dataset.labels("colour")
@@ -127,23 +127,23 @@ def test_a_table_that_is_no_text_is_explained(images: Path) -> None:
     with pytest.raises(
         DatasetError, match=r"cannot be read as a table .*; save it as CSV in UTF-8"
     ):
-        load_table(images, path)
+        load_labels_csv(images, path)
 
 
 def test_a_missing_table_is_named(images: Path) -> None:
     with pytest.raises(DatasetError, match=r"There is no table of labels '.*nope.csv'"):
-        load_table(images, images / "nope.csv")
+        load_labels_csv(images, images / "nope.csv")
 
 
 def test_a_missing_folder_is_named(images: Path) -> None:
     with pytest.raises(CollectionError, match=r"'.*nowhere' does not exist"):
-        load_table(images.parent / "nowhere", table(images, GOOD))
+        load_labels_csv(images.parent / "nowhere", table(images, GOOD))
 
 
 def test_a_million_misfits_make_a_short_message(images: Path) -> None:
     rows = "".join(f"x{i}.png,red,sad\n" for i in range(1000))
     with pytest.raises(DatasetError) as error:
-        load_table(images, table(images, GOOD + rows))
+        load_labels_csv(images, table(images, GOOD + rows))
     assert "and 997 more" in str(error.value)
     assert len(str(error.value)) < 500
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.datasets import load_dataset
 from likewise.errors import DatasetError, LikewiseWarning
+from likewise_bench.datasets import load_dataset
 
 
 @pytest.fixture

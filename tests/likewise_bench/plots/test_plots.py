@@ -11,14 +11,6 @@ import torch
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-from likewise.benchmark.plots.answer_curves import _points, answer_curves
-from likewise.benchmark.plots.canvas import styled
-from likewise.benchmark.plots.maps import in_colours_of, project
-from likewise.benchmark.plots.questions import _pictures
-from likewise.benchmark.plots.registry import PLOTS, draw
-from likewise.benchmark.plots.request import Request
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.tables.groups import groups
 from likewise.constraints.question import Answer, Question
 from likewise.errors import (
     InvalidParameterError,
@@ -30,7 +22,14 @@ from likewise.errors import (
 from likewise.methods.cc import CC
 from likewise.methods.pair_similarities import pair_similarities
 from likewise.seeds import stream
-from tests.benchmark.tables.rows import row
+from likewise_bench.plots.curves import _points, answer_curves
+from likewise_bench.plots.maps import in_colours_of, project
+from likewise_bench.plots.plotted_run import Request
+from likewise_bench.plots.questions import _pictures
+from likewise_bench.plots.style import PLOTS, draw, styled
+from likewise_bench.spec import RunSpec
+from likewise_bench.tables.aggregate import groups
+from tests.likewise_bench.tables.rows import row
 
 ROWS = tuple(
     row("likewise", 0.6 + n / 300 + seed / 50, seed=seed, n=n) for seed in (0, 1) for n in (10, 100)
@@ -44,8 +43,8 @@ def _one_thread() -> Iterator[None]:
         yield
 
 
-def _digits(**changes: Any) -> Run:
-    return Run(**{"method": "kmeans", "dataset": "digits", "orientation": "parity", **changes})
+def _digits(**changes: Any) -> RunSpec:
+    return RunSpec(**{"method": "kmeans", "dataset": "digits", "criterion": "parity", **changes})
 
 
 def _size(path: Path) -> tuple[int, int]:
@@ -133,7 +132,7 @@ def test_equal_views_are_alike_and_columns_are_compared_with_columns() -> None:
     ],
     ids=["similarities", "map-epochs", "map-answers", "grids", "questions"],
 )
-def test_a_run_is_shown(tmp_path: Path, kind: str, run: Run, options: dict[str, Any]) -> None:
+def test_a_run_is_shown(tmp_path: Path, kind: str, run: RunSpec, options: dict[str, Any]) -> None:
     out = tmp_path / "figure.png"
     draw(Request(kind, run=run, options=options), out)
     width, height = _size(out)
@@ -147,7 +146,7 @@ def test_a_run_is_shown(tmp_path: Path, kind: str, run: Run, options: dict[str, 
         ("questions", _digits(method="kmeans", n_images=40), {}, "'kmeans' asked nothing"),
         (
             "grids",
-            _digits(n_images=40, orientation="digit"),
+            _digits(n_images=40, criterion="digit"),
             {"other": "digit"},
             "by 'digit'; name",
         ),
@@ -155,7 +154,7 @@ def test_a_run_is_shown(tmp_path: Path, kind: str, run: Run, options: dict[str, 
     ids=["questions", "grids"],
 )
 def test_nothing_is_not_drawn(
-    tmp_path: Path, kind: str, run: Run, options: dict[str, Any], message: str
+    tmp_path: Path, kind: str, run: RunSpec, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(LikewiseError, match=message):
         draw(Request(kind, run=run, options=options), tmp_path / "figure.png")

@@ -2,12 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.catalogue import facts
-from likewise.benchmark.datasets import DATASETS
-from likewise.benchmark.sweep.entries import read_sweep
-from likewise.benchmark.sweep.identity import key_of, spec_of
 from likewise.errors import SweepFileError
 from likewise.methods.registry import METHODS
+from likewise_bench.datasets import DATASETS
+from likewise_bench.method_info import method_info
+from likewise_bench.sweep.spec import key_of, read_sweep, spec_of
 
 FILES = sorted(Path(__file__).resolve().parents[3].glob("benchmarks/*.toml"))
 
@@ -38,7 +37,7 @@ def test_lists_are_multiplied_and_no_run_stands_twice(tmp_path: Path) -> None:
     assert specs[1] == {
         "method": "likewise",
         "dataset": "digits",
-        "orientation": "digit",
+        "criterion": "digit",
         "n_questions": 30,
     }
 
@@ -46,7 +45,7 @@ def test_lists_are_multiplied_and_no_run_stands_twice(tmp_path: Path) -> None:
 def test_a_method_that_asks_nothing_is_run_once_for_all_budgets(tmp_path: Path) -> None:
     text = '[[runs]]\non = { digits = "digit" }\nmethod = "kmeans"\nquestions = [10, 30]'
     assert _read(tmp_path, text) == [
-        {"method": "kmeans", "dataset": "digits", "orientation": "digit"}
+        {"method": "kmeans", "dataset": "digits", "criterion": "digit"}
     ]
 
 
@@ -76,7 +75,7 @@ def test_every_option_of_a_run_can_be_said(tmp_path: Path) -> None:
     assert spec == {
         "method": "pcl",
         "dataset": "digits",
-        "orientation": "digit",
+        "criterion": "digit",
         "n_questions": 7,
         "n_clusters": 4,
         "strategy": "random",
@@ -107,7 +106,7 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
         '[[runs]]\nimages = "p"\nlabels = "p.csv"\non = ["colour"]\nmethod = "kmeans"',
     )
     assert spec["images"] == str(tmp_path / "p")
-    assert spec["orientation"] == "colour"
+    assert spec["criterion"] == "colour"
 
 
 @pytest.mark.parametrize(
@@ -118,13 +117,13 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
         ("[[runs]\n", "is not TOML"),
         ("[[runs]]\nsedd = 0", "number 1: 'sedd' is not a known key of a sweep; did you mean"),
         ("[[runs]]\nseed = 0", "does not say on which data"),
-        ('[[runs]]\norientation = "colour"', "orientation='colour': sets and orientations are wri"),
+        ('[[runs]]\norientation = "colour"', "orientation='colour': sets and criteria are wri"),
         ('[[runs]]\ndataset = "digits"', 'write on = { digits = ["digit"] }'),
         ('[[runs]]\non = {digits="digit"}\nmethod = "kmeens"', "did you mean 'kmeans'"),
         ('[[runs]]\non = {digits="digit"}\nquestions = "ten"', "n_questions='ten' is no int"),
         ('[[runs]]\non = {digits="digit"}\nseed = true', "seed=True is no int"),
-        ('[[runs]]\non = {digits="digit"}\nnoise = 2', "noise=2 is no chance"),
-        ('[[runs]]\non = {digits="digit"}\nquestions = -1', "must not be negative"),
+        ('[[runs]]\non = {digits="digit"}\nnoise = 2', "noise must be between 0 and 1, got 2"),
+        ('[[runs]]\non = {digits="digit"}\nquestions = -1', "must be >= 0"),
         ('[[runs]]\non = {digits="digit"}\nmethod = []', "method is an empty list"),
         ('[[runs]]\non = "digits"', "a data set is written on = { digits"),
     ],
@@ -151,14 +150,14 @@ def test_the_files_that_come_with_it_can_be_read(file: Path) -> None:
 
 
 def test_the_catalogue_is_what_the_classes_say() -> None:
-    from likewise.benchmark.catalogue import _kept, look
+    from likewise_bench.method_info import _kept, look
 
     kept = _kept()
     assert kept == {name: look(name) for name in METHODS}, _STALE
-    assert facts("likewise")["asks"] == ["pair", "choice", "label"]
+    assert method_info("likewise")["asks"] == ["pair", "choice", "label"]
 
 
-_STALE = "run python -m likewise.benchmark.catalogue"
+_STALE = "run python -m likewise_bench.method_info"
 
 
 def test_the_half_hour_sweep_is_the_one_that_was_promised() -> None:
@@ -168,7 +167,7 @@ def test_the_half_hour_sweep_is_the_one_that_was_promised() -> None:
     assert {run.method for run in runs} == {
         *("likewise", "kmeans", "cobra", "pckmeans", "dcc", "idc")
     }
-    assert {(run.dataset, run.orientation) for run in runs} == {
+    assert {(run.dataset, run.criterion) for run in runs} == {
         *(("fashion", "type"), ("fashion", "colour"), ("fruits", "species")),
         *(("fruits", "colour"), ("cards", "suit"), ("cards", "colour")),
     }

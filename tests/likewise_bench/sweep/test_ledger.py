@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from likewise.benchmark.sweep.ledger import Ledger, read_results, read_rows
 from likewise.errors import OutputError, ResultsFileError
-from tests.benchmark.tables.rows import row
+from likewise_bench.sweep.results_file import ResultsFile, read_results, read_rows
+from tests.likewise_bench.tables.rows import row
 
 ONE = {"spec": {"method": "kmeans", "seed": 1}, "acc": 0.5}
 TWO = {"spec": {"method": "kmeans", "seed": 2}, "acc": 0.6}
@@ -13,13 +13,13 @@ TWO = {"spec": {"method": "kmeans", "seed": 2}, "acc": 0.6}
 
 def test_a_row_that_was_cut_off_is_made_again_and_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    with Ledger(path) as ledger:
+    with ResultsFile(path) as ledger:
         ledger.add(ONE)
         ledger.add(TWO)
     whole = path.read_bytes()
     for n in range(1, len(whole) - 1, 5):
         path.write_bytes(whole[:n])
-        with Ledger(path) as ledger:
+        with ResultsFile(path) as ledger:
             assert ledger.is_done(ONE["spec"]) == (n > whole.index(b"\n"))  # type: ignore[arg-type]  # a dict
             assert not ledger.is_done(TWO["spec"])  # type: ignore[arg-type]  # a dict
             ledger.add(ONE)
@@ -31,7 +31,7 @@ def test_rows_are_put_in_order_and_those_of_others_are_kept(tmp_path: Path) -> N
     path = tmp_path / "r.jsonl"
     other = {"method": "cc", "acc": 0.1}  # made by `bench run --json >> r.jsonl`
     path.write_text('{"method": "cc", "acc": 0.1}\n')
-    with Ledger(path) as ledger:
+    with ResultsFile(path) as ledger:
         ledger.add(TWO)
         ledger.add({**ONE, "acc": None, "error": "no"})
         ledger.add(ONE)
@@ -41,9 +41,9 @@ def test_rows_are_put_in_order_and_those_of_others_are_kept(tmp_path: Path) -> N
 
 def test_two_sweeps_do_not_write_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    with Ledger(path), pytest.raises(OutputError, match="is being written by another sweep"):
-        Ledger(path).__enter__()
-    with Ledger(path):
+    with ResultsFile(path), pytest.raises(OutputError, match="is being written by another sweep"):
+        ResultsFile(path).__enter__()
+    with ResultsFile(path):
         pass
 
 
@@ -60,7 +60,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, content: str, messa
     path = tmp_path / "r.jsonl"
     path.write_text(content)
     with pytest.raises(ResultsFileError, match=message):
-        Ledger(path).__enter__()
+        ResultsFile(path).__enter__()
     assert path.read_text() == content
 
 
@@ -82,11 +82,11 @@ def test_a_row_that_lacks_what_tables_need_is_named_and_a_failed_one_is_not(tmp_
 
 def test_a_sweep_without_a_row_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    with Ledger(path):
+    with ResultsFile(path):
         assert path.exists()
     assert not path.exists()
-    with Ledger(path) as ledger:
+    with ResultsFile(path) as ledger:
         ledger.add(ONE)
-    with Ledger(path):
+    with ResultsFile(path):
         pass
     assert read_rows(path) == [ONE]

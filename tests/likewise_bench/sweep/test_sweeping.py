@@ -9,23 +9,24 @@ from typing import Any
 
 import pytest
 
-from likewise.benchmark.sweep import sweeping, work
-from likewise.benchmark.sweep.entries import read_sweep
-from likewise.benchmark.sweep.ledger import read_rows
-from likewise.benchmark.tables.layouts import make_tables
-from likewise.benchmark.tables.table import write
 from likewise.errors import DatasetError
-from tests.benchmark.sweep import toy
+from likewise_bench.sweep import runner as sweeping
+from likewise_bench.sweep import runner as work
+from likewise_bench.sweep.results_file import read_rows
+from likewise_bench.sweep.spec import read_sweep
+from likewise_bench.tables.format import write
+from likewise_bench.tables.layouts import make_tables
+from tests.likewise_bench.sweep import toy
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 import sys
 from pathlib import Path
 from likewise.benchmark.sweep import sweeping, work
-from likewise.benchmark.sweep.entries import read_sweep
-from tests.benchmark.sweep import toy
+from likewise_bench.sweep.spec import read_sweep
+from tests.likewise_bench.sweep import toy
 if __name__ == "__main__":
-    work._PRELOAD[:] = ["likewise.benchmark.protocol"]
+    work._PRELOAD[:] = ["likewise_bench.spec"]
     sweeping._perform, sweeping.prepare = toy.perform, toy.prepare
     sweeping.sweep(read_sweep(Path(sys.argv[1])), Path(sys.argv[2]), n_jobs=2)
 """
@@ -41,7 +42,7 @@ seed = [0, 1, 2, 3]
 
 @pytest.fixture(autouse=True)
 def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_PRELOAD", ["likewise.benchmark.protocol"])
+    monkeypatch.setattr(work, "_PRELOAD", ["likewise_bench.spec"])
     monkeypatch.setattr(sweeping, "_perform", toy.perform)
     monkeypatch.setattr(sweeping, "prepare", toy.prepare)
 
@@ -119,7 +120,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_tried_again(tmp_path: Path)
 def test_data_that_cannot_be_read_stop_the_sweep_before_the_first_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from likewise.benchmark.sweep.prepare import prepare
+    from likewise_bench.sweep.runner import prepare
 
     monkeypatch.setattr(sweeping, "prepare", prepare)
     text = '[[runs]]\non = { cards = "suit" }\ndata = "nowhere"\nmethod = "kmeans"'

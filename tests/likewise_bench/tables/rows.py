@@ -5,7 +5,7 @@ from typing import Any
 
 def row(method: str, acc: float, *, seed: int = 0, n: int = 100, **spec: Any) -> dict[str, Any]:
     """Return a row; `spec` is what was asked besides the usual."""
-    asked = {"dataset": "cards", "orientation": "suit", "seed": seed, **spec}
+    asked = {"dataset": "cards", "criterion": "suit", "seed": seed, **spec}
     asked = {"method": method, "n_questions": n, **asked}
     is_tested = asked.get("protocol") == "inductive"
     five = {"nmi": acc / 2, "ari": acc / 3, "acc": acc, "fmi": acc, "pair_f1": acc}
@@ -13,7 +13,7 @@ def row(method: str, acc: float, *, seed: int = 0, n: int = 100, **spec: Any) ->
     return {
         "spec": asked,
         "dataset": asked["dataset"],
-        "orientation": asked["orientation"],
+        "criterion": asked["criterion"],
         "method": method,
         "strategy": asked.get("strategy"),
         "preset": None,
@@ -28,7 +28,7 @@ def row(method: str, acc: float, *, seed: int = 0, n: int = 100, **spec: Any) ->
         **five,
         "unasked": five,
         "test": test,
-        "baselines": {"majority_acc": 0.25, "kmeans_acc": 0.3, "other_orientation_acc": 0.5},
+        "baselines": {"majority_acc": 0.25, "kmeans_acc": 0.3, "other_criterion_acc": 0.5},
         "curve": [{"n_answers": n, "acc": acc, "nmi": acc / 2, "ari": acc / 3, "test": test}],
         "seconds": {"embed": 0.1, "ask": 0.1, "train": 1.0, "total": 2.0 + seed},
         "peak_memory_mb": 500.0,

@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from likewise.benchmark.tables.area import area
-from likewise.benchmark.tables.figure import Figure
-from likewise.benchmark.tables.groups import groups, tasks
-from likewise.benchmark.tables.layouts import layouts, make_tables
-from likewise.benchmark.tables.noise import noise_table
-from likewise.benchmark.tables.table import Table, write
 from likewise.errors import UnknownNameError
-from tests.benchmark.tables.rows import row
+from likewise_bench.tables.aggregate import MeanStd, area, groups, tasks
+from likewise_bench.tables.format import Table, write
+from likewise_bench.tables.layouts import layouts, make_tables, noise_table
+from tests.likewise_bench.tables.rows import row
 
 ROWS = [
     *(row("likewise", 0.8 + 0.1 * seed, seed=seed, n=n) for seed in (0, 1) for n in (10, 100)),
@@ -29,11 +26,11 @@ def _cells(table: Table) -> dict[str, dict[str, str]]:
 
 
 def test_a_figure_is_the_mean_and_the_standard_deviation_over_seeds() -> None:
-    assert str(Figure.of([0.8, 0.9, 1.0])) == ".900 ± .100"
-    assert str(Figure.of([0.8])) == ".800"
-    assert str(Figure.of([None, 1.25], digits=1)) == "1.2"
-    assert str(Figure.of([-0.05, -0.05])) == "-.050 ± .000"
-    assert str(Figure.known([0.25, 0.25])) == ".250"
+    assert str(MeanStd.of([0.8, 0.9, 1.0])) == ".900 ± .100"
+    assert str(MeanStd.of([0.8])) == ".800"
+    assert str(MeanStd.of([None, 1.25], digits=1)) == "1.2"
+    assert str(MeanStd.of([-0.05, -0.05])) == "-.050 ± .000"
+    assert str(MeanStd.known([0.25, 0.25])) == ".250"
 
 
 def test_a_line_a_method_and_a_column_a_budget() -> None:
@@ -67,7 +64,7 @@ def test_honest_lines_are_in_every_table() -> None:
         cells = _cells(table)
         assert cells["— everything in one group"]["ACC at 100"] == ".250"
         assert cells["— k-means, nothing asked"]["ACC at 10"] == ".300"
-        assert cells["— perfect other orientation"]["ACC at 10"] == ".500"
+        assert cells["— perfect other criterion"]["ACC at 10"] == ".500"
         assert cells["— random questions"]["ACC at 10"] == "not run"
     (table,) = make_tables([*ROWS, row("pcl", 0.6, strategy="random")])
     assert _cells(table)["pcl, random questions"]["ACC at 100"] == ".600"
@@ -117,7 +114,7 @@ def test_failed_runs_are_told_and_do_not_count() -> None:
 
 def test_of_two_rows_of_the_same_run_the_last_holds() -> None:
     (group,) = groups([row("cc", 0.1), row("cc", 0.9)])
-    assert group.marks("acc") == [0.9]
+    assert group.scores("acc") == [0.9]
     assert len(tasks(ROWS)) == 1
 
 
@@ -146,7 +143,7 @@ def test_csv_has_plain_numbers_and_spreads_in_columns_of_their_own() -> None:
 
 
 def test_latex_and_markdown_escape_what_they_must() -> None:
-    table = Table("50% & more_", ["a|b"], [[Figure.of([0.1, 0.3])]], ["note"])
+    table = Table("50% & more_", ["a|b"], [[MeanStd.of([0.1, 0.3])]], ["note"])
     assert r"50\% \& more\_" in write([table], "latex")
     assert r".200 $\pm$ .141" in write([table], "latex")
     assert r"a\|b" in write([table], "markdown")
@@ -155,7 +152,7 @@ def test_latex_and_markdown_escape_what_they_must() -> None:
 
 
 def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
-    here: dict[str, Any] = {"dataset": "cifar10", "orientation": "personalised"}
+    here: dict[str, Any] = {"dataset": "cifar10", "criterion": "personalised"}
     ours = [
         row("pcl", 0.9, n=1000, strategy="joint", **here),
         row("pcl", 0.5, n=1000, strategy="random", **here),
@@ -169,18 +166,20 @@ def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
     assert (line["ACC, printed"], line["answers, printed"]) == (".873", "10,000")
     assert (line["ACC, pretrained"], line["answers, pretrained"]) == (".900", "1,000")
     assert (line["ACC, from scratch"], line["F, from scratch"]) == (".700", ".700")
-    assert line["area, pretrained"] == str(Figure.of([area(ours[0])]))
-    assert line["area, from scratch"] == str(Figure.of([area(ours[3])])) != line["area, pretrained"]
+    assert line["area, pretrained"] == str(MeanStd.of([area(ours[0])]))
+    assert (
+        line["area, from scratch"] == str(MeanStd.of([area(ours[3])])) != line["area, pretrained"]
+    )
     assert _cells(table)["— everything in one group (ours)"]["area, pretrained"] == ""
     assert _cells(table)["DCC"]["ACC, pretrained"] == ".600"
     assert _cells(table)["MiCE"]["ACC, pretrained"] == ""
-    other = _cells(table)["— perfect other orientation (ours)"]
+    other = _cells(table)["— perfect other criterion (ours)"]
     assert other["ACC, pretrained"] == other["ACC, from scratch"] == ".500"
     assert make_tables(ours, "pcl-3")[1].notes[-1] == "No run of ours on this set yet."
 
 
 def test_ablations_of_a_paper_find_their_counterparts() -> None:
-    here: dict[str, Any] = {"dataset": "cifar10", "orientation": "default"}
+    here: dict[str, Any] = {"dataset": "cifar10", "criterion": "default"}
     ours = [
         row("occ", 0.9, settings={"spaces": "both", "extension": 0.5}, **here),
         row("occ", 0.2, settings={"spaces": "both", "extension": 0.0}, **here),
@@ -195,13 +194,13 @@ def test_ablations_of_a_paper_find_their_counterparts() -> None:
 
 
 def test_a_run_without_a_part_of_the_method_stands_in_only_where_that_is_said() -> None:
-    here: dict[str, Any] = {"dataset": "cifar10", "orientation": "default"}
+    here: dict[str, Any] = {"dataset": "cifar10", "criterion": "default"}
     plain = [row("occ", 0.2, settings={"spaces": "both", "extension": 0.0}, **here)]
     whole, by_extension = (make_tables(plain, name)[0] for name in ("occ-2", "occ-4"))
     assert _cells(whole)["OCC"]["ACC, pretrained"] == ".200"
     assert whole.notes[-1] == "Ours in the line OCC: without extension."
     assert _cells(by_extension)["with extension"]["ACC, pretrained"] == ""
-    stl: dict[str, Any] = {"dataset": "stl10", "orientation": "class", "n": 20}
+    stl: dict[str, Any] = {"dataset": "stl10", "criterion": "class", "n": 20}
     given = {"selection": "full", "pseudo_labels": True, "spread_first": 0, "spread_more": 0}
     spread = {**given, "spread_first": 50}
     quiet, loud = (row("dsac", acc, settings=s, **stl) for acc, s in ((0.2, given), (0.8, spread)))
@@ -215,7 +214,7 @@ def test_trivial_lines_are_of_runs_with_the_true_number_of_clusters() -> None:
     usual, wrong = row("kmeans", 0.5), row("kmeans", 0.3, n_clusters=6)
     wrong["baselines"] = {**wrong["baselines"], "kmeans_acc": 0.1}
     (table,) = make_tables([usual, wrong], "answers")
-    expected = str(Figure.of([usual["baselines"]["kmeans_acc"]]))
+    expected = str(MeanStd.of([usual["baselines"]["kmeans_acc"]]))
     assert expected in [str(cell) for cell in table.rows[-3]]
 
 

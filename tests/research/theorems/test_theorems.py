@@ -9,26 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from likewise.benchmark.plots.registry import PLOTS, draw
-from likewise.benchmark.plots.request import Request
-from likewise.benchmark.plots.similarities import epoch_by_epoch
-from likewise.benchmark.plots.stage import set_up
-from likewise.benchmark.theorems.occ_1_2 import BUDGETS, measure
-from likewise.benchmark.theorems.occ_eq_8 import terms
-from likewise.benchmark.theorems.occ_run import Epoch, epochs
-from likewise.benchmark.theorems.pcl_3_1 import excess
-from likewise.benchmark.theorems.pcl_3_2 import gaps
-from likewise.benchmark.theorems.pcl_3_3 import changes
-from likewise.benchmark.theorems.problem import TEMPERATURE, loss, make_batch, solve, told
-from likewise.benchmark.theorems.sampling import (
-    active_risk,
-    bernstein,
-    d_p,
-    probabilities,
-    variance,
-)
 from likewise.losses.constrained_contrast import constrained_contrast
 from likewise.seeds import stream
+from likewise_bench.plots.contrastive import epoch_by_epoch
+from likewise_bench.plots.plotted_run import Request, set_up
+from likewise_bench.plots.style import PLOTS, draw
+from research.theorems.occ_1_2 import BUDGETS, measure
+from research.theorems.occ_eq_8 import terms
+from research.theorems.occ_run import Epoch, epochs
+from research.theorems.pcl_3_1 import excess
+from research.theorems.pcl_3_2 import gaps
+from research.theorems.pcl_3_3 import changes
+from research.theorems.problem import TEMPERATURE, loss, make_batch, solve, told
+from research.theorems.sampling import active_risk, bernstein, d_p, probabilities, variance
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +79,7 @@ def test_a_must_link_changes_the_loss_most_where_the_pair_is_least_alike() -> No
 @pytest.fixture
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solve roughly, where the test is not about the solution."""
-    monkeypatch.setattr("likewise.benchmark.theorems.problem._STEPS", 8)
+    monkeypatch.setattr("research.theorems.problem._STEPS", 8)
 
 
 @pytest.mark.usefixtures("_hasty")
@@ -159,9 +152,9 @@ def test_every_rule_is_measured_at_every_budget() -> None:
 
 
 def test_occ_is_watched_while_it_learns(tmp_path: Path) -> None:
-    from likewise.benchmark.protocol import Run
+    from likewise_bench.spec import RunSpec
 
-    run = Run("occ", dataset="digits", orientation="parity", n_images=60)
+    run = RunSpec("occ", dataset="digits", criterion="parity", n_images=60)
     found = epochs(Request("theorem-occ-eq8", run=run), 2)
     assert len(found) == 2
     assert found[0].target.shape == found[0].csd.shape
