@@ -1,4 +1,4 @@
-"""RunSpec by torchrun: CC for twenty steps, loss and parameters written down by the first rank."""
+"""Run by torchrun: CC for twenty steps, loss and parameters written down by the first rank."""
 
 import json
 import sys

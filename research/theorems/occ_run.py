@@ -35,22 +35,22 @@ def epochs(request: Request, n_epochs: int) -> list[Epoch]:
     """Train OCC and return what the pairs' losses were after every epoch."""
     seed = int(request.options.get("seed", 0))
     run = epoch_by_epoch(request.run or _usual(seed), n_epochs)
-    stage = set_up(run)
-    half = stage.n_images // 2
-    seen = _same_pairs(stage.truth[:half], seed, "target")
-    unseen = _same_pairs(stage.truth[half:], seed, "population") + half
+    plotted = set_up(run)
+    half = plotted.n_images // 2
+    seen = _same_pairs(plotted.labels[:half], seed, "target")
+    unseen = _same_pairs(plotted.labels[half:], seed, "population") + half
     found: list[Epoch] = []
-    stage.model.start(stage.inputs.train)
-    before = stage.model.transform(stage.inputs.train)
+    plotted.model.start(plotted.inputs.train)
+    before = plotted.model.transform(plotted.inputs.train)
 
     def look(_: object) -> None:
         nonlocal before
-        rows = stage.model.transform(stage.inputs.train)
+        rows = plotted.model.transform(plotted.inputs.train)
         s, was = _cosines(rows, seen), _cosines(before, seen)
         found.append(Epoch(1 - s, 1 - _cosines(rows, unseen), s * np.abs(s - was)))
         before = rows
 
-    stage.play(look)
+    plotted.fit(look)
     return found
 
 

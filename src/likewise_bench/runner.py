@@ -1,4 +1,4 @@
-"""RunSpec one method on one data set and return the result row of `likewise bench run`."""
+"""Run one method on one data set and return the result row of `likewise bench run`."""
 
 import inspect
 import resource

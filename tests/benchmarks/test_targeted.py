@@ -100,7 +100,7 @@ def test_both_strategies_run_with_the_same_seeds_and_budgets(
         mark = 0.5 + 0.1 * (run.strategy == "joint") + 0.01 * run.seed
         return {"acc": 0.0, "unasked": {"acc": mark}}
 
-    monkeypatch.setattr(paired_, "perform", perform)
+    monkeypatch.setattr(paired_, "run_benchmark", perform)
     words = [
         "--dataset",
         "digits",

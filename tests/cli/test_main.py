@@ -19,8 +19,10 @@ HEAVY = ("torch", "sklearn", "pandas", "transformers", "numpy", "scipy", "PIL", 
 
 def _commands(command: Any, name: str = "likewise") -> Iterator[tuple[str, Any]]:
     yield name, command
-    for word, below in getattr(command, "commands", {}).items():
-        yield from _commands(below, f"{name} {word}")
+    if hasattr(command, "list_commands"):
+        context = typer.Context(command)
+        for word in command.list_commands(context):
+            yield from _commands(command.get_command(context, word), f"{name} {word}")
 
 
 COMMANDS = dict(_commands(typer.main.get_command(app)))

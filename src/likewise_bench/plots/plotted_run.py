@@ -107,7 +107,7 @@ class PlottedRun:
 
 
 def set_up(run: RunSpec, step: Step = quiet) -> PlottedRun:
-    """Load, split_parts and embed what a run needs."""
+    """Load, split and embed what a run needs."""
     dataset = load(run, step)
     truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
     model = make_run_method(run, truth.n_values)

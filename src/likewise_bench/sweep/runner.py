@@ -1,4 +1,4 @@
-"""RunSpec the missing rows of a sweep in parallel processes."""
+"""Run the missing rows of a sweep in parallel processes."""
 
 import multiprocessing
 import os
@@ -222,7 +222,7 @@ class Report(NamedTuple):
 def sweep(
     wanted: Sweep, out: Path, *, n_jobs: int | None = None, step: Step = lambda title: silent
 ) -> Report:
-    """RunSpec every run of `wanted` that has no row in `out`.
+    """Run every run of `wanted` that has no row in `out`.
 
     Rows are appended as they come, each on disk before the next; in the end the file is put
     into the order of the sweep. So one that was killed and started again leaves the same

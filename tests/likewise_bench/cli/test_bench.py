@@ -51,7 +51,7 @@ def test_the_list_is_quick_since_it_imports_no_method() -> None:
 
 def test_the_one_strategy_of_the_default_method_is_said_before_it_is_refused(run: Run) -> None:
     words = done(run("bench", "run", "--help")).stdout.replace("│", " ").split()
-    assert "likewise takes only random." in " ".join(words)
+    assert "likewise accepts only random." in " ".join(words)
 
 
 SWEEP = """
@@ -113,7 +113,7 @@ def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
         (["plot", "answers", "-o", "a.png"], "drawn from results, and there are none"),
         (["plot", "maps", "-o", "a.png"], "did you mean 'map'"),
         (["plot", "map", "-o", "a.gif"], "does not say what kind of figure"),
-        (["plot", "map", "-o", "a.png", "--at", "soon"], "no list of numbers"),
+        (["plot", "map", "-o", "a.png", "--at", "soon"], "must be a list of integers"),
     ],
 )
 def test_bad_words_to_sweep_table_and_plot_are_messages(

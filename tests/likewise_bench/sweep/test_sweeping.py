@@ -11,22 +11,22 @@ import pytest
 
 from likewise.errors import DatasetError
 from likewise_bench.sweep import runner as sweeping
-from likewise_bench.sweep import runner as work
 from likewise_bench.sweep.results_file import read_rows
 from likewise_bench.sweep.spec import read_sweep
 from likewise_bench.tables.format import write
 from likewise_bench.tables.layouts import make_tables
 from tests.likewise_bench.sweep import toy
 
+PREPARE = sweeping.prepare
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 import sys
 from pathlib import Path
-from likewise.benchmark.sweep import sweeping, work
+from likewise_bench.sweep import runner as sweeping
 from likewise_bench.sweep.spec import read_sweep
 from tests.likewise_bench.sweep import toy
 if __name__ == "__main__":
-    work._PRELOAD[:] = ["likewise_bench.spec"]
+    sweeping._PRELOAD[:] = ["likewise_bench.spec"]
     sweeping._perform, sweeping.prepare = toy.perform, toy.prepare
     sweeping.sweep(read_sweep(Path(sys.argv[1])), Path(sys.argv[2]), n_jobs=2)
 """
@@ -42,7 +42,7 @@ seed = [0, 1, 2, 3]
 
 @pytest.fixture(autouse=True)
 def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_PRELOAD", ["likewise_bench.spec"])
+    monkeypatch.setattr(sweeping, "_PRELOAD", ["likewise_bench.spec"])
     monkeypatch.setattr(sweeping, "_perform", toy.perform)
     monkeypatch.setattr(sweeping, "prepare", toy.prepare)
 
@@ -70,7 +70,7 @@ def test_a_sweep_killed_half_way_ends_as_one_that_was_not(tmp_path: Path) -> Non
     file.write_text(SWEEP)
     (tmp_path / "halt").touch()
     command = [sys.executable, str(script), str(file), str(out)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/src"}
     with subprocess.Popen(command, env=environment, cwd=ROOT) as process:
         end = time.monotonic() + 60
         while not out.exists() or out.read_bytes().count(b"\n") < 2:
@@ -120,9 +120,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_tried_again(tmp_path: Path)
 def test_data_that_cannot_be_read_stop_the_sweep_before_the_first_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from likewise_bench.sweep.runner import prepare
-
-    monkeypatch.setattr(sweeping, "prepare", prepare)
+    monkeypatch.setattr(sweeping, "prepare", PREPARE)
     text = '[[runs]]\non = { cards = "suit" }\ndata = "nowhere"\nmethod = "kmeans"'
     with pytest.raises(
         DatasetError, match=r"Nothing was run: .*nowhere.* for the data set 'cards'"

@@ -13,7 +13,7 @@ from likewise.losses.constrained_contrast import constrained_contrast
 from likewise.seeds import stream
 from likewise_bench.plots.contrastive import epoch_by_epoch
 from likewise_bench.plots.plotted_run import Request, set_up
-from likewise_bench.plots.style import PLOTS, draw
+from research.theorems.__main__ import FIGURES, draw
 from research.theorems.occ_1_2 import BUDGETS, measure
 from research.theorems.occ_eq_8 import terms
 from research.theorems.occ_run import Epoch, epochs
@@ -155,15 +155,15 @@ def test_occ_is_watched_while_it_learns(tmp_path: Path) -> None:
     from likewise_bench.spec import RunSpec
 
     run = RunSpec("occ", dataset="digits", criterion="parity", n_images=60)
-    found = epochs(Request("theorem-occ-eq8", run=run), 2)
+    found = epochs(Request("occ-eq8", run=run), 2)
     assert len(found) == 2
     assert found[0].target.shape == found[0].csd.shape
     assert (found[0].target >= -1e-6).all()
     assert (found[0].target != found[1].target).any()
     assert set_up(epoch_by_epoch(run, 2)).model.plan.fresh is False  # type: ignore[union-attr]
-    draw(Request("theorem-occ-1-2", run=run, options={"epochs": 1}), tmp_path / "f.png")
+    draw(Request("occ-1-2", run=run, options={"epochs": 1}), tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 5_000
 
 
 def test_every_theorem_has_a_figure() -> None:
-    assert len([name for name in PLOTS if name.startswith("theorem-")]) == 5
+    assert len(FIGURES) == 5
