@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench faults format clean
+.PHONY: demo test check bench mutants format clean
 
 $(VENV)/.package: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing likewise into $(VENV) (about two minutes the first time)"
 	@$(PIP) torch==$$(sed -n 's/^torch==//p' constraints.txt) 2>&1 | { grep -v '^WARNING: Location' || true; }
-	@$(PIP) -e . 2>&1 | { grep -v '^WARNING: Location' || true; }
+	@$(PIP) -e '.[bench]' 2>&1 | { grep -v '^WARNING: Location' || true; }
 	@$(BIN)/python -c 'import likewise'
 	@touch $@
 
@@ -24,8 +24,8 @@ demo: $(VENV)/.package
 	$(BIN)/likewise demo
 
 check: $(VENV)/.dev
-	$(BIN)/ruff format --check src tests examples
-	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples benchmarks research
+	$(BIN)/ruff check src tests examples benchmarks research
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -40,16 +40,17 @@ test: check | $(CHROMIUM)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup  # threads of one worker would only wait for the other
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m likewise.benchmark.speed
+	$(BIN)/python -m benchmarks.speed
 
-# Plant small faults in a copy of one room: which do its tests miss, and which tests never fail?
-ROOM ?= losses
-faults: $(VENV)/.dev
-	nice -n 10 $(BIN)/python -m tests.faults $(ROOM)
+# Mutation testing of one package: which changes of the code do its tests not notice?
+MODULE ?= src/likewise/metrics
+TESTS  ?= $(patsubst src/likewise/%,tests/%,$(patsubst src/likewise_bench/%,tests/likewise_bench/%,$(MODULE)))
+mutants: $(VENV)/.dev
+	BIN=$(abspath $(BIN)) nice -n 10 sh benchmarks/mutants.sh $(MODULE) $(TESTS)
 
 format: $(VENV)/.dev
-	$(BIN)/ruff format src tests examples
-	$(BIN)/ruff check --fix src tests examples
+	$(BIN)/ruff format src tests examples benchmarks research
+	$(BIN)/ruff check --fix src tests examples benchmarks research
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

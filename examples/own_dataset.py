@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.benchmark.datasets.dataset import Dataset
-from likewise.benchmark.datasets.registry import DATASETS, Source
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.run import perform
 from likewise.images.arrays import ArrayCollection
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.datasets.registry import DATASETS, Source
+from likewise_bench.runner import run_benchmark
+from likewise_bench.spec import RunSpec
 
 
 def load_stripes(data: Path | None = None) -> Dataset:
@@ -39,7 +39,7 @@ def load_stripes(data: Path | None = None) -> Dataset:
 
 # In the package this is one line in `datasets/registry.py`.
 DATASETS["stripes"] = Source(load_stripes, "painted stripes, by direction or by colour; no files")
-for orientation in ("colour", "direction"):
-    run = Run("likewise", dataset="stripes", orientation=orientation, n_questions=15)
-    row = perform(run)
-    print(f"{row['dataset']} by {orientation}: ACC {row['acc']:.2f}")
+for criterion in ("colour", "direction"):
+    run = RunSpec("likewise", dataset="stripes", criterion=criterion, n_questions=15)
+    row = run_benchmark(run)
+    print(f"{row['dataset']} by {criterion}: ACC {row['acc']:.2f}")

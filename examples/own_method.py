@@ -1,16 +1,16 @@
-"""A method of one's own: three small functions; asking, honouring answers and scores come free."""
+"""Write your own clustering method: three functions; the base class asks and scores."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from likewise.benchmark.protocol import Run
-from likewise.benchmark.run import perform
 from likewise.constraints.graph import ConstraintGraph
 from likewise.methods import registry
 from likewise.methods.base import Floats, PersonalClusterer
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
+from likewise_bench.runner import run_benchmark
+from likewise_bench.spec import RunSpec
 
 
 class NearestMean(PersonalClusterer):
@@ -52,7 +52,8 @@ def _largest(graph: ConstraintGraph, k: int) -> list[Any]:
     return [np.flatnonzero(graph.groups() == g) for g in groups[np.argsort(-sizes)[:k]]]
 
 
-# In the package this would be one line in `methods/registry.py`.
 registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestMean"}
-row = perform(Run("nearest", dataset="digits", orientation="half", n_images=200, n_questions=40))
+row = run_benchmark(
+    RunSpec("nearest", dataset="digits", criterion="half", n_images=200, n_questions=40)
+)
 print(f"{row['method']}: ACC {row['acc']:.2f} after {row['n_answers']} answers")

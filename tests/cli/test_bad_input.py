@@ -59,7 +59,7 @@ def test_unknown_names_are_corrected(run: Run, photos: Path) -> None:
     assert "did you mean 'kmeans'" in error_of(run, "fit", photos, "-k", 2, "--method", "kmean")
     message = error_of(run, "fit", photos, "-k", 2, "--method", "cc", "--set", "batchsize=3")
     assert "did you mean 'batch_size'" in message
-    assert "--set 'x' is no KEY=VALUE" in error_of(run, "fit", photos, *FIT, 2, "--set", "x")
+    assert "--set must be KEY=VALUE, got 'x'" in error_of(run, "fit", photos, *FIT, 2, "--set", "x")
 
 
 def _too_late(*args: object, **options: object) -> None:
@@ -113,7 +113,7 @@ def test_two_writers_in_two_processes(run: Run, photos: Path) -> None:
 def test_a_place_that_cannot_be_written(
     run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.benchmark.demonstration.demonstrate", _too_late)
+    monkeypatch.setattr("likewise_bench.demo.run_demo", _too_late)
     tmp_path.chmod(0o555)
     try:
         assert "read-only for you" in error_of(run, "fit", photos, *FIT, 3)
@@ -151,8 +151,12 @@ def test_what_exists_is_not_overwritten(run: Run, photos: Path) -> None:
 def test_a_place_that_is_taken_is_refused_before_the_long_work(
     run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    for name in ("images.files.read_folder", "methods.registry.load_method", "benchmark.run.load"):
-        monkeypatch.setattr(f"likewise.{name}", _too_late)
+    for name in (
+        "likewise.images.files.read_folder",
+        "likewise.methods.registry.load_method",
+        "likewise_bench.runner.load",
+    ):
+        monkeypatch.setattr(name, _too_late)
     Path("out").write_text("mine")
     words: dict[str, list[object]] = {
         "predict": ["predict", "model", photos],

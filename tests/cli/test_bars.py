@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from likewise.cli.bars import Bars
+from likewise.cli.console import Bars
 
 
 def test_bars_are_on_stderr_with_count_and_rate(capfd: pytest.CaptureFixture[str]) -> None:
@@ -32,8 +32,8 @@ def test_a_step_that_begins_again_begins_its_bar_again(capfd: pytest.CaptureFixt
 
 
 NOTES = """
-from likewise.cli.bars import Bars
-from likewise.cli.notes import note_list
+from likewise.cli.console import Bars
+from likewise.cli.console import note_list
 with Bars() as bars:
     bars.step("reading pictures")(0, 243)
     note_list("2 left out:", ["'a.jpg' is broken", "[b] is broken"])

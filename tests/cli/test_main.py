@@ -19,8 +19,10 @@ HEAVY = ("torch", "sklearn", "pandas", "transformers", "numpy", "scipy", "PIL", 
 
 def _commands(command: Any, name: str = "likewise") -> Iterator[tuple[str, Any]]:
     yield name, command
-    for word, below in getattr(command, "commands", {}).items():
-        yield from _commands(below, f"{name} {word}")
+    if hasattr(command, "list_commands"):
+        context = typer.Context(command)
+        for word in command.list_commands(context):
+            yield from _commands(command.get_command(context, word), f"{name} {word}")
 
 
 COMMANDS = dict(_commands(typer.main.get_command(app)))
@@ -86,7 +88,7 @@ def _fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def known() -> None:
         raise error
 
-    monkeypatch.setattr("likewise.cli.bench_list._known", known)
+    monkeypatch.setattr("likewise_bench.cli.tables._known", known)
 
 
 def test_our_errors_are_one_line_on_stderr(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +107,7 @@ def test_ctrl_c_ends_with_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) 
     _fails(monkeypatch, KeyboardInterrupt())
     result = run("bench", "list")
     assert result.exit_code == 130
-    assert "Stopped. Answers and vectors that were finished are kept" in result.stderr
+    assert "Stopped. Finished answers and vectors are saved" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -131,9 +133,9 @@ def test_our_warnings_are_notes_and_others_stay_warnings(
         warnings.warn("3 pictures are odd.", LikewiseWarning, stacklevel=2)
         warnings.warn("This goes away.", FutureWarning, stacklevel=2)
         nothing: dict[str, Any] = {"methods": {}, "strategies": [], "encoders": []}
-        return {"datasets": {"x": "y"}, "orientations": {"x": []}, **nothing}
+        return {"datasets": {"x": "y"}, "criteria": {"x": []}, **nothing}
 
-    monkeypatch.setattr("likewise.cli.bench_list._known", known)
+    monkeypatch.setattr("likewise_bench.cli.tables._known", known)
     with pytest.warns(FutureWarning, match="This goes away") as others:
         assert done(run("bench", "list")).stderr == "Note: 3 pictures are odd.\n"
     assert len(others) == 1
@@ -141,8 +143,8 @@ def test_our_warnings_are_notes_and_others_stay_warnings(
 
 def test_nobody_listening_is_no_error() -> None:
     code = (
-        "import likewise.cli.bench_list as b; from likewise.cli.main import run\n"
-        "d = dict(datasets={'x': 'y'}, orientations={'x': []}, methods={}, strategies=[])\n"
+        "import likewise_bench.cli.tables as b; from likewise.cli.main import run\n"
+        "d = dict(datasets={'x': 'y'}, criteria={'x': []}, methods={}, strategies=[])\n"
         "b._known = lambda: dict(**d, encoders=[])\n"
         "run()"
     )

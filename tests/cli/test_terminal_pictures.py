@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.cli.montage import montage
-from likewise.cli.picture_show import PictureShow
-from likewise.cli.terminal_pictures import WAYS, blocks, iterm, kitty, sixel, way_of
+from likewise.cli.terminal_images import (
+    WAYS,
+    ImageViewer,
+    blocks,
+    iterm,
+    kitty,
+    montage,
+    sixel,
+    way_of,
+)
 from likewise.constraints.question import Question
 from likewise.errors import ImageError, UnknownNameError
 
@@ -115,7 +122,7 @@ def test_a_question_is_drawn_opened_or_left_to_its_names(
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     written: list[str] = []
     for way in ("blocks", "names", "open"):
-        show = PictureShow(thumbnail, way, written.append)
+        show = ImageViewer(thumbnail, way, written.append)
         show(Question.pair(0, 1))
         assert len(list(tmp_path.iterdir())) == (way == "open")
         show.close()
@@ -124,5 +131,5 @@ def test_a_question_is_drawn_opened_or_left_to_its_names(
     assert written[1].startswith("(the pictures are in")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(UnknownNameError, match="did you mean 'sixel'"):
-        PictureShow(thumbnail, "sixl")
+        ImageViewer(thumbnail, "sixl")
     assert WAYS[0] == "auto"

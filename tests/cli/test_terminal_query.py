@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from likewise.cli.terminal_query import asked
+from likewise.cli.terminal_images import asked
 
 PROGRAM = (
-    "from likewise.cli.terminal_query import asked; "
+    "from likewise.cli.terminal_images import asked; "
     "print('draws', asked(wait={wait})); print('typed', input())"
 )
 
@@ -71,7 +71,7 @@ def test_no_terminal_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_goes_to_a_file_asks_nothing() -> None:
     terminal, program = pty.openpty()
-    code = "from likewise.cli.terminal_query import asked; print(asked(wait=0.05))"
+    code = "from likewise.cli.terminal_images import asked; print(asked(wait=0.05))"
     try:
         ended = subprocess.run(
             [sys.executable, "-c", code], stdin=program, capture_output=True, check=True

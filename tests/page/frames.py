@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from likewise.benchmark.speed_page import prepare, started
+from benchmarks.speed_page import prepare, started
 from likewise.seeds import stream
 from tests.page.conftest import CHROMIUM
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from likewise.benchmark.scenes import FACTORS, make_scenes
+from likewise_bench.datasets.synthetic import FACTORS, make_scenes
 from tests.page.conftest import CHROMIUM
 from tests.page.test_page import answer
 

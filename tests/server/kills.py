@@ -19,8 +19,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from likewise.benchmark.crowd import Caller, right_answer
-from likewise.benchmark.speed_page import prepare
+from benchmarks.load_test import Caller, right_answer
+from benchmarks.speed_page import prepare
 from likewise.session import Session
 
 _START = [sys.executable, "-c", "from likewise.cli.main import run; run()", "start"]

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.notes import note_list
-from likewise.cli.opening import open_to_write
+from likewise.cli.console import count_noun, note_list, print_json, say, write_table
 from likewise.cli.options import AsJson, By, SessionPath, Strict
-from likewise.cli.output import print_json, say, some_words, write_table
+from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -87,8 +86,8 @@ def _take_in(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> No
         print_json(import_row(imported))
     else:
         say(
-            f"{some_words(imported.n_imported, 'answer')} taken in, {imported.n_doubled:,} known "
-            f"before, {some_words(len(imported.problems), 'line')} left out"
+            f"{count_noun(imported.n_imported, 'answer')} taken in, {imported.n_doubled:,} known "
+            f"before, {count_noun(len(imported.problems), 'line')} left out"
         )
 
 

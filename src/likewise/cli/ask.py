@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.notes import note
-from likewise.cli.opening import open_to_write
+from likewise.cli.console import count_noun, note, say
 from likewise.cli.options import By, EncoderName, SessionPath
-from likewise.cli.output import say, some_words
+from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersEndedError, SessionError
 
 if TYPE_CHECKING:
-    from likewise.cli.picture_show import PictureShow
+    from likewise.cli.terminal_images import ImageViewer
     from likewise.constraints.question import Question
     from likewise.desk.desk import Desk
     from likewise.desk.sorting import Reply, Sorting
@@ -51,9 +50,9 @@ def ask(
     Example:
         likewise ask photos.likewise --by season
     """
-    from likewise.cli.bars import Bars
-    from likewise.cli.picture_show import PictureShow
+    from likewise.cli.console import Bars
     from likewise.cli.start import embedded
+    from likewise.cli.terminal_images import ImageViewer
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
@@ -66,7 +65,7 @@ def ask(
                 f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
             )
         sorting = desk.sorting(opened.orientation(by).name)
-        show = PictureShow(desk.album.thumbnail, pictures)  # refuses before the long work
+        show = ImageViewer(desk.album.thumbnail, pictures)  # refuses before the long work
         with Bars() as bars:
             embedded(desk, bars, sorting.name)
         root = opened.root or Path()
@@ -100,7 +99,7 @@ def _read(prompt: str) -> str:
 
 
 def _converse(
-    desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None, show: "PictureShow"
+    desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None, show: "ImageViewer"
 ) -> None:
     given, who = 0, oracle.who
     while n is None or given < n:
@@ -120,7 +119,7 @@ def _converse(
         reply = desk.answer(sorting.name, question, answer.answer, who, answer.seconds)
         _tell(question, reply, sorting)
         given += 1
-    say(f"{some_words(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
+    say(f"{count_noun(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
 
 
 def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
@@ -142,7 +141,7 @@ def _tell(question: "Question", reply: "Reply", sorting: "Sorting") -> None:
 
     n_also = also_settled(question, reply.told)
     if n_also:
-        say(f"  this also settled {some_words(n_also, 'pair')}")
+        say(f"  this also settled {count_noun(n_also, 'pair')}")
     if reply.conflict is not None:
         against = reply.conflict.against
         said = ", ".join(f"{says(one, sorting.groups)} (answer {one.id})" for one in against)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.opening import check_pictures
+from likewise.cli.console import check_free, count_noun, print_json, replace_file, say
 from likewise.cli.options import AsJson, EncoderName, Folder
-from likewise.cli.output import check_free, print_json, replace_file, say, some_words
+from likewise.cli.sessions import check_pictures
 
 if TYPE_CHECKING:
     from likewise.encoders.embeddings import Embeddings
@@ -32,8 +32,8 @@ def embed(
     Example:
         likewise embed photos/ -o photos.npy
     """
-    from likewise.cli.bars import Bars
-    from likewise.cli.pictures import as_rows, cache, read, vectors
+    from likewise.cli.console import Bars
+    from likewise.cli.sessions import as_rows, cache, read, vectors
     from likewise.encoders.registry import DEFAULT, check_encoder
 
     notes = out.with_suffix(".json")
@@ -52,11 +52,11 @@ def embed(
         skipped = as_rows([*collection.skipped, *found.skipped])
         print_json({"out": str(out), "n_images": n_images, "width": width, "skipped": skipped})
     else:
-        say(f"{some_words(n_images, 'vector')} of {width:,} numbers written to {out}")
+        say(f"{count_noun(n_images, 'vector')} of {width:,} numbers written to {out}")
 
 
 def _facts(found: "Embeddings", collection: "FolderCollection", encoder: str) -> dict[str, Any]:
-    from likewise.cli.pictures import kept_in
+    from likewise.cli.sessions import kept_in
 
     return {
         "encoder": encoder,

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.notes import note_list
+from likewise.cli.console import count_noun, note_list, print_json, say
 from likewise.cli.options import AsJson, By, SessionPath
-from likewise.cli.output import print_json, say, some_words
 from likewise.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def export(
         raise InvalidParameterError(
             f"--unsure-below is for csv and folders, not for {to}; leave it out, or change --to."
         )
-    from likewise.cli.bars import Bars
+    from likewise.cli.console import Bars
     from likewise.session.export import export_csv, export_folders
     from likewise.session.session import Session
 
@@ -85,7 +84,7 @@ def export(
         print_json({"out": str(place), "n_written": exported.n_written, "left_out": left_out})
     else:
         word = "answer" if to == "answers" else "picture"
-        say(f"{some_words(exported.n_written, word)} written to {place}")
+        say(f"{count_noun(exported.n_written, word)} written to {place}")
 
 
 def _named(session: "Session", by: str, to: str) -> Path:
@@ -97,7 +96,7 @@ def _named(session: "Session", by: str, to: str) -> Path:
 
 
 def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
-    from likewise.cli.output import check_free, replace_file
+    from likewise.cli.console import check_free, replace_file
     from likewise.desk.album import Album
     from likewise.desk.exporting import export as content_of
     from likewise.desk.exporting import left_out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.opening import check_pictures
+from likewise.cli.console import check_place, count_noun, print_json, say
 from likewise.cli.options import (
     AsJson,
     By,
@@ -22,12 +22,12 @@ from likewise.cli.options import (
     Strict,
     as_settings,
 )
-from likewise.cli.output import check_place, print_json, say, some_words
+from likewise.cli.sessions import check_pictures
 from likewise.errors import InvalidParameterError
 from likewise.methods.registry import DEFAULT
 
 if TYPE_CHECKING:
-    from likewise.cli.workplace import Trained, Workplace
+    from likewise.cli.fit_session import FitSession, Trained
 
 
 def fit(
@@ -65,8 +65,8 @@ def fit(
         likewise fit photos/ -k 2 --method cc --answers season.jsonl -o model
         likewise fit photos/ -k 10 --method cc --from-scratch --set epochs_per_round=100
     """
-    from likewise.cli.bars import Bars
-    from likewise.cli.workplace import Workplace, train
+    from likewise.cli.console import Bars
+    from likewise.cli.fit_session import FitSession, train
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
     from likewise.methods.footing import on_pictures, on_vectors
@@ -84,7 +84,7 @@ def fit(
     check_encoder(encoder or BUNDLED)
     bare = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
     model = on_pictures(bare) if from_scratch else on_vectors(bare, encoder or BUNDLED)
-    with Bars() as bars, Workplace(folder, session, by, k, bars) as place:
+    with Bars() as bars, FitSession(folder, session, by, k, bars) as place:
         imported = None if answers is None else place.take_in(answers, strict=strict)
         trained = train(place, model, bars, checkpoint)
         place.keep(trained, out)
@@ -98,8 +98,8 @@ def fit(
         _tell(row, out)
 
 
-def _row(place: "Workplace", trained: "Trained", method: str, seconds: float) -> dict[str, Any]:
-    from likewise.cli.pictures import as_rows
+def _row(place: "FitSession", trained: "Trained", method: str, seconds: float) -> dict[str, Any]:
+    from likewise.cli.sessions import as_rows
 
     skipped = [*place.collection.skipped, *trained.skipped]
     return {
@@ -119,14 +119,14 @@ def _row(place: "Workplace", trained: "Trained", method: str, seconds: float) ->
 
 def _tell(row: dict[str, Any], out: Path | None) -> None:
     sizes = ", ".join(f"{size:,}" for size in row["sizes"])
-    say(f"{some_words(row['n_images'], 'picture')} in groups of {sizes} ({row['seconds']:.0f} s)")
+    say(f"{count_noun(row['n_images'], 'picture')} in groups of {sizes} ({row['seconds']:.0f} s)")
     if row["n_answers"]:
         say(
-            f"all of {some_words(row['n_answers'], 'answer')} honoured; the model by itself would "
+            f"all of {count_noun(row['n_answers'], 'answer')} honoured; the model by itself would "
             f"have missed {row['violations']:,}"
         )
     if row["skipped"]:
-        say(f"{some_words(len(row['skipped']), 'file')} left out")
+        say(f"{count_noun(len(row['skipped']), 'file')} left out")
     if out is not None:
         say(f"model:   {out}")
     say(f"session: {row['session']}  (criterion {row['orientation']!r})")

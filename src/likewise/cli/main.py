@@ -1,7 +1,9 @@
-"""The `likewise` command and the one place where errors become messages."""
+"""The `likewise` command: subcommands, and errors shown as one line."""
 
 import os
 import sys
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -10,30 +12,53 @@ from typer.core import TyperGroup
 from likewise import __version__
 from likewise.cli.answers import answers
 from likewise.cli.ask import ask
-from likewise.cli.bench_list import list_
-from likewise.cli.bench_plot import plot_
-from likewise.cli.bench_run import run_
-from likewise.cli.bench_sweep import sweep_
-from likewise.cli.bench_table import table_
-from likewise.cli.demo import demo
+from likewise.cli.console import plain_warnings
 from likewise.cli.embed import embed
 from likewise.cli.export import export
 from likewise.cli.fit import fit
-from likewise.cli.notes import plain_warnings
 from likewise.cli.predict import predict
 from likewise.cli.start import start
 from likewise.errors import LikewiseError
 
-_STOPPED = (
-    "Stopped. Answers and vectors that were finished are kept; the same command goes on from them."
-)
+_STOPPED = "Stopped. Finished answers and vectors are saved; run the same command to continue."
+_GROUP = "likewise.commands"
+_OPTIONAL = {"bench": "likewise_bench.cli:bench", "demo": "likewise_bench.cli:demo"}
+_EXTRAS = {
+    **dict.fromkeys(("torch", "transformers", "accelerate", "kornia"), "torch"),
+    **dict.fromkeys(("matplotlib", "pandas", "likewise_bench"), "bench"),
+    "pyarrow": "parquet",
+}
 
 
-class PlainErrors(TyperGroup):
-    """Shows our own errors as one line, and lets bugs keep their traceback."""
+def _plugin(name: str) -> EntryPoint | None:
+    """Return the entry point of a command from another package.
+
+    The fallback serves source trees and installations whose metadata predates the entry points.
+    """
+    for found in entry_points(group=_GROUP, name=name):
+        return found
+    value = _OPTIONAL.get(name)
+    if value is None or find_spec(value.partition(".")[0]) is None:
+        return None
+    return EntryPoint(name, value, _GROUP)
+
+
+class CommandGroup(TyperGroup):
+    """Mounts commands of other packages, and shows errors of this package as one line."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return our commands and those of other packages."""
+        names = dict.fromkeys((*(found.name for found in entry_points(group=_GROUP)), *_OPTIONAL))
+        return [*super().list_commands(ctx), *(name for name in names if _plugin(name))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; one of another package is imported now."""
+        found = super().get_command(ctx, cmd_name)
+        plugin = None if found is not None else _plugin(cmd_name)
+        return found if plugin is None else typer.main.get_command(plugin.load())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; exit codes are 0, 1 for our errors, 2 for usage, 130 for Ctrl+C."""
+        """RunSpec the command; exit codes are 0, 1 for our errors, 2 for usage, 130 for Ctrl+C."""
         try:
             with plain_warnings():
                 result = super().invoke(ctx)
@@ -41,10 +66,19 @@ class PlainErrors(TyperGroup):
         except LikewiseError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(1) from error
+        except ModuleNotFoundError as error:
+            extra = _EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            typer.echo(
+                f"Error: {error.name} is not installed; run: pip install 'likewise[{extra}]'",
+                err=True,
+            )
+            raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             typer.echo(f"\n{_STOPPED}", err=True)
             raise typer.Exit(130) from error
-        except BrokenPipeError as error:  # `likewise ... | head`: nobody listens any more
+        except BrokenPipeError as error:  # the reader of the pipe has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from error
         return result
@@ -58,13 +92,12 @@ def _version(wanted: bool) -> None:
 
 app = typer.Typer(
     name="likewise",
-    cls=PlainErrors,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
@@ -73,7 +106,7 @@ def likewise(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Group a folder of pictures the way you mean it.
+    """Group a folder of images by your own criterion.
 
     \b
     Example:
@@ -84,30 +117,10 @@ def likewise(
     """
 
 
-@bench.callback()
-def benchmark() -> None:
-    """Compare methods on equal terms: data sets, runs, tables.
-
-    \b
-    Example:
-        likewise bench list
-        likewise bench run --dataset digits --orientation digit --method kmeans --json
-        likewise bench sweep benchmarks/few_answers.toml --data DIR -o rows.jsonl
-        likewise bench table rows.jsonl
-        likewise bench plot answers rows.jsonl -o curves.png
-    """
-
-
-for command in (start, ask, demo, fit, predict, export, answers, embed):
+for command in (start, ask, fit, predict, export, answers, embed):
     app.command()(command)
-app.add_typer(bench, name="bench")
-bench.command("list")(list_)
-bench.command("run")(run_)
-bench.command("sweep")(sweep_)
-bench.command("table")(table_)
-bench.command("plot")(plot_)
 
 
 def run() -> None:
-    """Run the command line; the entry point of the package."""
+    """RunSpec the command line; the entry point of the package."""
     app(prog_name="likewise")

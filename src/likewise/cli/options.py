@@ -1,4 +1,4 @@
-"""Options that several commands share, each worded once."""
+"""Options shared by several commands."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,62 +8,41 @@ import typer
 
 from likewise.errors import InvalidParameterError
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of pictures.")]
-SessionPath = Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.likewise folder.")]
-Clusters = Annotated[int, typer.Option("-k", "--clusters", min=2, help="How many groups.")]
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="The criterion, in your words.")]
-SessionPlace = Annotated[
-    Path | None, typer.Option("--session", metavar="PATH", help="Else FOLDER.likewise.")
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of images.")]
+SessionPath = Annotated[
+    Path, typer.Argument(metavar="SESSION", help="Session folder NAME.likewise.")
 ]
-Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Which method.")]
+Clusters = Annotated[int, typer.Option("-k", "--clusters", min=2, help="Number of groups.")]
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Criterion, for example season.")]
+SessionPlace = Annotated[
+    Path | None,
+    typer.Option("--session", metavar="PATH", help="Session folder; default FOLDER.likewise."),
+]
+Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Method name.")]
 Preset = Annotated[
-    str | None, typer.Option("--preset", metavar="paper|small|…", help="A method's own settings.")
+    str | None, typer.Option("--preset", metavar="paper|small|…", help="Named set of parameters.")
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any parameter of the method; repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Method parameter; repeatable."),
 ]
-EncoderName = Annotated[
-    str | None, typer.Option("--encoder", metavar="NAME", help="How pictures become vectors.")
-]
-FromScratch = Annotated[
-    bool, typer.Option("--from-scratch", help="Train a network on the pictures themselves.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed and data: same result.")]
+EncoderName = Annotated[str | None, typer.Option("--encoder", metavar="NAME", help="Encoder name.")]
+FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Train a network on the images.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse an answers file with a bad line as a whole.")
+    bool, typer.Option("--strict", help="Reject the whole file if any line is invalid.")
 ]
-
-# What a benchmark runs on, and how: `bench run` and `bench plot`.
-Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="By name.")]
-Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Where it lies.")]
-Images = Annotated[str | None, typer.Option("--images", metavar="DIR", help="Or a folder,")]
-Labels = Annotated[str | None, typer.Option("--labels", metavar="CSV", help="and its labels.")]
-Orientation = Annotated[
-    str | None, typer.Option("--orientation", metavar="NAME", help="By which criterion.")
-]
-Questions = Annotated[int, typer.Option("--questions", min=0, help="Answers allowed.")]
-Strategy = Annotated[
-    str | None,
-    typer.Option(
-        "--strategy", metavar="NAME", help="How questions are chosen; likewise takes only random."
-    ),
-]
-Split = Annotated[
-    str, typer.Option("--split", metavar="all|train|test", help="Of the official split.")
-]
-NImages = Annotated[int | None, typer.Option("--n-images", min=1, help="Learn from only so many.")]
 
 
 def as_settings(given: Sequence[str] | None) -> dict[str, str]:
-    """Return ``["a=1", "b=x"]`` as a mapping; the last of two equal keys holds."""
+    """Return ``["a=1", "b=x"]`` as a mapping; the last of two equal keys wins."""
     pairs = [(text, *text.partition("=")) for text in given or ()]
     for text, key, equals, _ in pairs:
         if not equals or not key:
             raise InvalidParameterError(
-                f"--set {text!r} is no KEY=VALUE; write --set batch_size=64."
+                f"--set must be KEY=VALUE, got {text!r}; for example --set batch_size=64."
             )
     return {key: value for _, key, _, value in pairs}

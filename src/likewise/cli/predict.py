@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from likewise.cli.notes import note
-from likewise.cli.opening import check_pictures
+from likewise.cli.console import check_free, count_noun, note, print_json, say, write_table
 from likewise.cli.options import AsJson, By, EncoderName, Folder
-from likewise.cli.output import check_free, print_json, say, some_words, write_table
+from likewise.cli.sessions import check_pictures
 from likewise.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from likewise.cli.bars import Bars
+    from likewise.cli.console import Bars
     from likewise.images.files import FolderCollection
     from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
@@ -51,8 +50,8 @@ def predict(
         likewise predict photos.likewise new_photos/ --by season -o new.csv
         likewise predict model/ new_photos/ > new.csv
     """
-    from likewise.cli.bars import Bars
-    from likewise.cli.pictures import as_rows, read
+    from likewise.cli.console import Bars
+    from likewise.cli.sessions import as_rows, read
 
     check_free(out)
     check_pictures(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
@@ -71,7 +70,7 @@ def predict(
         where = str(out) if out else None
         print_json({"n_images": len(rows), "out": where, **found, "skipped": left_out})
     elif out is not None:
-        say(f"{some_words(len(rows), 'picture')} sorted, see {out}")
+        say(f"{count_noun(len(rows), 'picture')} sorted, see {out}")
     else:
         write_table(sys.stdout, _COLUMNS, _cells(rows))
 
@@ -158,7 +157,7 @@ def model_place(folder: Path) -> Path:
 def _predict(
     trained: _Trained, collection: "FolderCollection", bars: "Bars"
 ) -> tuple[list[Row], list[Any]]:
-    from likewise.cli.pictures import cache, kept_in, vectors
+    from likewise.cli.sessions import cache, kept_in, vectors
 
     parameters = trained.model.get_params()
     if parameters.get("backbone") is not None:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.notes import note
-from likewise.cli.opening import beside, check_pictures, open_to_write
+from likewise.cli.console import count_noun, note, say
 from likewise.cli.options import EncoderName, Folder, SessionPlace
-from likewise.cli.output import say, some_words
+from likewise.cli.sessions import beside, check_pictures, open_to_write
 from likewise.errors import InvalidParameterError, LikewiseError
 
 if TYPE_CHECKING:
     import socket
 
-    from likewise.cli.bars import Bars
+    from likewise.cli.console import Bars
     from likewise.desk.desk import Desk
     from likewise.server.door import Door
     from likewise.session.session import Session
@@ -54,7 +53,7 @@ def start(
         likewise start photos/ --by season -k 4
         likewise start photos/ --by "in or out of doors" -k 2 --no-browser --port 8000
     """
-    from likewise.cli.bars import Bars
+    from likewise.cli.console import Bars
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
@@ -98,7 +97,7 @@ def _check_wishes(place: Path, by: str, k: int | None) -> None:
 
 
 def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
-    from likewise.cli.pictures import read_several
+    from likewise.cli.sessions import read_several
     from likewise.session.begin import check_free
     from likewise.session.session import Session
     from likewise.session.store import DATABASE
@@ -114,7 +113,7 @@ def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
         raise
     for what in ("added", "missing", "broken"):
         if getattr(changes, what):
-            note(f"Note: {some_words(len(getattr(changes, what)), 'picture')} {what}.")
+            note(f"Note: {count_noun(len(getattr(changes, what)), 'picture')} {what}.")
     return session
 
 
@@ -137,7 +136,7 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
 
 
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
-    from likewise.cli.bars import Bars
+    from likewise.cli.console import Bars
     from likewise.server.app import create_app
     from likewise.server.door import EVERYWHERE, LOOPBACK, keep_door
     from likewise.server.serve import serve

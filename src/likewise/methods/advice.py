@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.metrics import wilson_interval
-
 _RECENT = 50  # answers on which agreement is measured
 
 
@@ -50,6 +48,8 @@ def advise(
     n_settled : int
         Images whose place answers have settled.
     """
+    from likewise.metrics import wilson_interval  # scikit-learn: not needed to start the server
+
     recent = expectations[-_RECENT:]
     low, high = wilson_interval(sum(recent), len(recent)) if recent else (0.0, 1.0)
     doubt = 1 - probabilities.max(axis=1)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from likewise.methods.base import PersonalClusterer
 
 #: Name on the command line -> where its class is; after a change run
-#: ``python -m likewise.benchmark.catalogue``, from which `bench list` knows them unimported.
+#: ``python -m likewise_bench.method_info``, from which `bench list` knows them unimported.
 METHODS: Mapping[str, str] = {
     "likewise": "likewise.methods.likewise:Likewise",
     "cc": "likewise.methods.cc:CC",

@@ -1,0 +1,111 @@
+"""What a plain classifier reads from an encoder's vectors with a hundred labels: for choosing one.
+
+``python -m benchmarks.analysis.probe_encoders DATA ENCODER...`` prints the table of
+docs/encoders.md. A probe tells encoders apart; it is no result of ours.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.speed_encoders import measure_rates
+from likewise.encoders.embed import embed
+from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.encoder import Floats
+from likewise.encoders.registry import make_encoder
+from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.seeds import stream
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.datasets.registry import load_dataset
+from likewise_bench.datasets.synthetic import make_scenes
+from likewise_bench.inputs import Subset
+
+DATASETS = ("fashion", "fruits", "cards", "cifar10")
+N_LABELS, N_SEEDS, N_CIFAR = 100, 5, 2000
+_N_TIMED = 64
+
+
+def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[str]:
+    """Yield the lines of a Markdown table: a row for the last layer, and one for all facets."""
+    sets = {name: _some(load_dataset(name, data), seed) for name in DATASETS}
+    tasks = [(name, column) for name, one in sets.items() for column in one.criteria]
+    heads = " | ".join(f"{a} {b}" for a, b in tasks)
+    yield f"| encoder | pictures/s | facets | {heads} | mean |"
+    yield "|---" * (len(tasks) + 4) + "|"
+    rates = rates_of(encoders)
+    for encoder in encoders:
+        vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
+        for facets in (["last"], list(next(iter(vectors.values())).facets)):
+            found = [
+                probe(prepared(vectors[name], facets), sets[name].labels(column), seed)
+                for name, column in tasks
+            ]
+            what = facets[0] if len(facets) == 1 else "all"
+            cells = " | ".join(f"{value:.3f}" for value in [*found, np.mean(found)])
+            yield f"| {encoder} | {rates[encoder]:.0f} | {what} | {cells} |"
+
+
+def rates_of(encoders: Sequence[str]) -> dict[str, float]:
+    """Return pictures a second of each, from pixels to vectors, all on the same pictures."""
+    pictures = list(make_scenes(_N_TIMED)[0])
+    made = {name: make_encoder(name) for name in encoders}
+    ways = {name: partial(encoder.encode, pictures) for name, encoder in made.items()}
+    for way in ways.values():
+        way()  # loading the weights is not what is timed
+    return measure_rates(ways, len(pictures))
+
+
+def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
+    """Return the vectors of a data set of pictures, kept in the user's cache."""
+    assert dataset.collection is not None  # all of `DATASETS` are pictures
+    return embed(dataset.collection, make_encoder(encoder), EmbeddingStore(default_cache()))
+
+
+def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
+    """Return facets side by side: signed root, each column standardised, rows of length one."""
+    columns = []
+    for facet in facets:
+        x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
+        x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
+        columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
+    rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(facets)))
+    return rows
+
+
+def probe(x: Floats, labels: npt.NDArray[np.str_], seed: int) -> float:
+    """Return the accuracy on unseen images of logistic regression on random labels."""
+    accuracies = []
+    for repeat in range(N_SEEDS):
+        order = stream(seed, "probe", repeat).permutation(len(labels))
+        seen, unseen = order[:N_LABELS], order[N_LABELS:]
+        model = LogisticRegression(C=10.0, max_iter=300).fit(x[seen], labels[seen])
+        accuracies.append(float(np.mean(model.predict(x[unseen]) == labels[unseen])))
+    return float(np.mean(accuracies))
+
+
+def _some(dataset: Dataset, seed: int) -> Dataset:
+    """Return some of the test images of a large set, and a small set as it is."""
+    if dataset.test is None or dataset.collection is None:
+        return dataset
+    chosen = stream(seed, "probe", "images").permutation(dataset.test)[:N_CIFAR]
+    columns = {name: labels[chosen] for name, labels in dataset.criteria.items()}
+    return Dataset(dataset.name, columns, Subset(dataset.collection, chosen))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table, line by line."""
+    begin = time.perf_counter()
+    for line in probe_table(Path(arguments[0]), arguments[1:]):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    sys.stderr.write(f"{time.perf_counter() - begin:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

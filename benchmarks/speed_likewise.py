@@ -1,0 +1,122 @@
+"""How long a person waits for `Likewise`: the next question, and training after ten answers."""
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.encoders.embeddings import Embeddings
+from likewise.encoders.places import Places, grids_of, widths
+from likewise.encoders.registry import make_encoder
+from likewise.methods.likewise import Likewise
+from likewise.oracles.simulated import LabelOracle
+from likewise.seeds import stream
+from likewise_bench.runner import peak_memory_mb
+
+MILLION = {"all": 1280}
+Grids = Mapping[str, tuple[int, int]]
+ASKED_IN, MEMORY_MB = 0.1, 2000.0
+_ANSWERS, _MORE, _K = (20, 100), 10, 10  # in the midst of coverage, and after it
+_PART = 50_000  # images made at a time
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What was measured for one size.
+
+    Parameters
+    ----------
+    start, train, question : float
+        Seconds to take the collection in, to train after ten more answers, and
+        until the next question; of the last two the longest seen.
+    memory_mb : float
+        Beyond the vectors.
+    """
+
+    start: float
+    train: float
+    question: float
+    memory_mb: float
+
+
+def likewise_bench() -> Iterator[str]:
+    """Yield the printed rows: 60,000 images as the bundled encoder sees them, and a million."""
+    nowhere: Grids = {}
+    bundled = make_encoder()
+    seen = dict(bundled.facets), dict(grids_of(bundled))
+    sizes = ((60_000, *seen, 3.0), (1_000_000, MILLION, nowhere, 20.0))
+    for n_images, facets, grids, most in sizes:
+        # A process each: the peak of memory never falls.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            wait = alone.submit(measure, n_images, facets, grids).result()
+        n_bytes = sum(widths(grids).values())
+        places = f" and {n_bytes:,} bytes of places" if grids else ""
+        numbers = f"{sum(facets.values()):,} numbers{places} each"
+        yield f"{n_images:,} images, {numbers}, up to {_ANSWERS[-1]} answers:"
+        yield f"  taken in                     {wait.start:8.2f} s"
+        yield _row("training after ten answers", wait.train, most, "s")  # the longest
+        yield _row("next question, at worst", wait.question, ASKED_IN, "s")
+        yield _row("memory beyond the vectors", wait.memory_mb, MEMORY_MB, "MB")
+
+
+def measure(n_images: int, facets: Mapping[str, int], grids: Grids) -> Wait:
+    """Return the waits of a person with so many images."""
+    X, truth = _collection(n_images, facets, grids)
+    oracle, before = LabelOracle(truth), peak_memory_mb()
+    model = Likewise(_K, random_state=0)
+    began = time.perf_counter()
+    model.start(X)
+    started = time.perf_counter() - began
+    waits, trained = list[float](), list[float]()
+    for n_answers in _ANSWERS:
+        _converse(model, oracle, n_answers - model.constraints_.n_answers)
+        model.train()
+        waits += _converse(model, oracle, _MORE)
+        began = time.perf_counter()
+        model.train()
+        trained.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        model.ask(_MORE)  # in the page this is prepared by the trainer, before anyone asks
+        waits.append((time.perf_counter() - began) / _MORE)
+    return Wait(started, max(trained), max(waits), peak_memory_mb() - before)
+
+
+def _converse(model: Likewise, oracle: LabelOracle, n: int) -> list[float]:
+    """Return the seconds from each answer to the next question."""
+    waits = []
+    questions = model.ask(1)
+    for _ in range(n):
+        answers = oracle.answer(questions)
+        began = time.perf_counter()
+        model.tell(questions, answers)
+        questions = model.ask(1)
+        waits.append(time.perf_counter() - began)
+    return waits
+
+
+def _collection(
+    n_images: int, facets: Mapping[str, int], grids: Grids
+) -> tuple[Embeddings, npt.NDArray[np.intp]]:
+    """Return vectors in ten clouds that overlap, and the cloud of each."""
+    rng = stream(0, "speed of likewise")
+    truth = rng.integers(_K, size=n_images)
+    centres = rng.standard_normal((_K, sum(facets.values())), dtype=np.float32)
+    rows = np.empty((n_images, centres.shape[1]), dtype=np.float32)
+    for at in range(0, n_images, _PART):
+        part = slice(at, min(at + _PART, n_images))
+        rng.standard_normal(dtype=np.float32, out=rows[part])
+        rows[part] += centres[truth[part]]
+    places = None
+    if grids:
+        noise = rng.integers(0, 256, (n_images, sum(widths(grids).values())), dtype=np.uint8)
+        places = Places(noise, grids, np.arange(n_images))
+    return Embeddings.split(rows, facets, places=places), truth
+
+
+def _row(what: str, value: float, most: float, unit: str) -> str:
+    verdict = "holds" if value <= most else "DOES NOT HOLD"
+    return f"  {what:<28} {value:8.2f} {unit} (at most {most:g}: {verdict})"

@@ -1,0 +1,1 @@
+"""What the papers prove, measured on small problems."""

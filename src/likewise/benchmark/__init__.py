@@ -1,1 +1,0 @@
-"""Data sets, protocol, runs: every method on equal terms."""

@@ -1,1 +1,0 @@
-"""Figures, each from rows of results or from a run made for it; the same input, the same file."""

@@ -1,0 +1,1 @@
+"""Benchmark of `likewise`: data sets, baselines, runs, sweeps, tables and plots."""

@@ -1,0 +1,75 @@
+"""`likewise demo`: a one-minute demonstration that needs no files."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.console import check_place, print_json, replace_file, say
+from likewise.cli.options import AsJson, Seed
+
+if TYPE_CHECKING:
+    from likewise_bench.demo import Demo
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE.html", help="The gallery page to write.")
+    ] = Path("likewise-demo.html"),
+    n_images: Annotated[int, typer.Option("--n-images", min=128, help="How many pictures.")] = 1024,
+    questions: Annotated[int, typer.Option("--questions", min=1, help="How many answers.")] = 100,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show what this is about, in a minute, offline.
+
+    Painted pictures are sorted by a criterion no program would guess. A simulated person
+    answers; accuracy before and after is printed, and a page with the groups is written.
+
+    \b
+    Example:
+        likewise demo
+        likewise demo --questions 50 -o page.html
+    """
+    check_place(out)
+    from likewise.cli.console import Bars
+    from likewise.cli.sessions import cache
+    from likewise.session.gallery import html
+    from likewise_bench.demo import demo_page, run_demo
+
+    begin = time.perf_counter()
+    with Bars() as bars:
+        shown = run_demo(n_images, questions, seed=seed, store=cache(), step=bars.step)
+    replace_file(out, html(demo_page(shown)).encode())
+    row = _row(shown, out, time.perf_counter() - begin)
+    if as_json:
+        print_json(row)
+    else:
+        _tell(row)
+
+
+def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
+    from likewise_bench.demo import WANTED
+
+    return {
+        "method": shown.method,
+        "wanted": WANTED,
+        "guessed": shown.guessed,
+        "n_images": len(shown.pictures),
+        "n_answers": shown.n_answers,
+        "acc": shown.figures(),
+        "page": str(out.absolute()),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _tell(row: dict[str, Any]) -> None:
+    acc = row["acc"]
+    say(f"{row['n_images']:,} painted pictures, method {row['method']}")
+    say(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
+    say(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
+    rest = acc["after_unasked"]
+    unasked = "" if rest is None else f" ({rest:.2f} on pictures no question named)"
+    say(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
+    say(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")

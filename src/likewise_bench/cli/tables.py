@@ -1,0 +1,114 @@
+"""`likewise bench list` and `likewise bench table`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from likewise.cli.console import check_place, print_json, replace_file, say
+from likewise.cli.options import AsJson
+from likewise.errors import InvalidParameterError, ResultsFileError
+
+
+def list_(as_json: AsJson = False) -> None:
+    """List data sets and how they are sorted, methods, strategies and encoders.
+
+    \b
+    Example:
+        likewise bench list
+        likewise bench list --json
+    """
+    known = _known()
+    if as_json:
+        print_json(known)
+        return
+    width = max(map(len, known["datasets"]))
+    say("data sets")
+    for name, about in known["datasets"].items():
+        sorted_by = ", ".join(known["criteria"][name])
+        say(f"  {name:<{width}}  {about}{sorted_by and f'; by {sorted_by}'}")
+    say("\nmethods")
+    for name, method_info in known["methods"].items():
+        asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
+        presets = f"; presets {', '.join(method_info['presets'])}" if method_info["presets"] else ""
+        say(f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}")
+    say("\nstrategies")
+    say(f"  {', '.join(known['strategies'])}")
+    say("\nencoders")
+    say(f"  {', '.join(known['encoders'])}")
+
+
+def _known() -> dict[str, Any]:
+    from likewise.encoders.registry import ENCODERS
+    from likewise.methods.registry import METHODS, PROMISED
+    from likewise.queries.registry import STRATEGIES
+    from likewise_bench.datasets.registry import DATASETS, criteria_of
+    from likewise_bench.method_info import method_info
+
+    return {
+        "datasets": {name: source.about for name, source in DATASETS.items()},
+        "criteria": {name: criteria_of(name) for name in DATASETS},
+        "methods": {
+            name: {
+                "is_built": name in METHODS,
+                "presets": method_info(name)["presets"] if name in METHODS else [],
+                "asks": method_info(name)["asks"] if name in METHODS else [],
+            }
+            for name in dict.fromkeys((*PROMISED, *METHODS))
+        },
+        "strategies": sorted(STRATEGIES),
+        "encoders": list(ENCODERS),
+    }
+
+
+def table_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS.jsonl...", help="Made by sweep or run.")
+    ],
+    to: Annotated[
+        str, typer.Option("--to", metavar="markdown|latex|csv", help="How it is written.")
+    ] = "markdown",
+    layout: Annotated[
+        str, typer.Option("--layout", metavar="NAME", help="answers, results, pcl-2 … dsac-iii.")
+    ] = "answers",
+    no_times: Annotated[
+        bool, typer.Option("--no-times", help="Without seconds and memory, which never repeat.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Else on stdout.")
+    ] = None,
+) -> None:
+    """Write tables: mean and spread over seeds, honest lines beside every method.
+
+    The layout answers has a table for every set and criterion; a paper's table has the
+    printed figures with ours beside them; results is the whole page with all of it.
+
+    \b
+    Example:
+        likewise bench table few_answers.jsonl
+        likewise bench table results.jsonl --layout pcl-3 --to latex -o pcl3.tex
+        likewise bench table docs/results/*.jsonl --layout results -o docs/results.md
+    """
+    if out is not None:
+        check_place(out)
+    from likewise_bench.report import report
+    from likewise_bench.sweep.results_file import read_results
+    from likewise_bench.tables.format import write
+    from likewise_bench.tables.layouts import make_tables
+
+    if layout == "results" and to != "markdown":
+        raise InvalidParameterError(
+            f"The layout 'results' is a page in Markdown and cannot be written as {to}; leave out "
+            "--to, or choose another layout."
+        )
+    if layout == "results":
+        text = report(files)
+    else:
+        rows = read_results(files)
+        if not rows:
+            raise ResultsFileError("There is not one row in the files; run a sweep first.")
+        text = write(make_tables(rows, layout, times=not no_times), to)
+    if out is None:
+        say(text.rstrip("\n"))
+    else:
+        replace_file(out, text.encode())

@@ -1,0 +1,95 @@
+"""The `Dataset` class: images and, for each criterion, their true labels."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.errors import DatasetError, UnknownNameError
+from likewise.images.collection import ImageCollection
+
+Labels = npt.NDArray[np.str_]
+Indexes = npt.NDArray[np.intp]
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Images with their true labels; only oracles and metrics may see the labels.
+
+    Attributes
+    ----------
+    name : str
+    criteria : mapping of str to array of shape (n,)
+        The true label of every image, for each way to sort them.
+    collection : ImageCollection, optional
+        The pictures.
+    vectors : array of shape (n, d), optional
+        Vectors that come with the set; then no encoder is needed.
+    train, test : array of int, optional
+        The official split, where the set has one.
+    unlabelled : ImageCollection, optional
+        Further pictures that belong to no group, for methods that can learn from them.
+    unusable : mapping of str to str
+        Criteria that lack labels, each with what to say to whoever asks for it.
+
+    Examples
+    --------
+    >>> toy = Dataset("toy", {"sign": np.array(["+", "-"])}, vectors=np.eye(2, dtype=np.float32))
+    >>> len(toy), toy.labels("sign").tolist()
+    (2, ['+', '-'])
+    """
+
+    name: str
+    criteria: Mapping[str, Labels]
+    collection: ImageCollection | None = None
+    vectors: Vectors | None = None
+    train: Indexes | None = None
+    test: Indexes | None = None
+    unlabelled: ImageCollection | None = None
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise unless labels, pictures and vectors are equally many."""
+        parts = {name: len(labels) for name, labels in self.criteria.items()}
+        parts |= {"pictures": len(self.collection)} if self.collection is not None else {}
+        parts |= {"vectors": len(self.vectors)} if self.vectors is not None else {}
+        if len(set(parts.values())) != 1 or (self.collection is None and self.vectors is None):
+            counts = ", ".join(f"{n} {name}" for name, n in parts.items())
+            raise DatasetError(
+                f"The data set {self.name!r} does not fit together ({counts}); "
+                "every image needs a picture or a vector, and one label an criterion."
+            )
+
+    def __len__(self) -> int:
+        return len(next(iter(self.criteria.values())))
+
+    def labels(self, criterion: str) -> Labels:
+        """Return the true labels of one criterion.
+
+        Raises
+        ------
+        UnknownNameError
+            If the set cannot be sorted this way.
+        DatasetError
+            If it could be, were all labels there.
+        """
+        if criterion in self.unusable:
+            raise DatasetError(self.unusable[criterion])
+        if criterion not in self.criteria:
+            raise UnknownNameError(f"criterion of {self.name}", criterion, self.criteria)
+        return self.criteria[criterion]
+
+
+def some(things: Iterable[object], n_shown: int = 3) -> str:
+    """Return the first few things and the number of the others.
+
+    Examples
+    --------
+    >>> some(["a.jpg", "b.jpg", "c.jpg"], n_shown=2)
+    "'a.jpg', 'b.jpg' and 1 more"
+    """
+    texts = [repr(thing) for thing in things]
+    more = f" and {len(texts) - n_shown} more" if len(texts) > n_shown else ""
+    return ", ".join(texts[:n_shown]) + more

@@ -1,0 +1,142 @@
+"""A folder of images with a CSV table of true labels."""
+
+import csv
+import io
+import warnings
+from os import PathLike
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from likewise.errors import DatasetError, LikewiseWarning
+from likewise.images.files import read_folder
+from likewise.images.unreadable import summarize_skipped
+from likewise.progress import Progress, silent
+from likewise_bench.datasets.base import Dataset, some
+
+_FORM = "the first column of a table is the file below the folder, every other column an criterion"
+
+
+def load_labels_csv(
+    images: str | PathLike[str],
+    labels: str | PathLike[str],
+    *,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> Dataset:
+    """Load a folder of pictures and the table that says how they are sorted.
+
+    Parameters
+    ----------
+    images : path
+        The folder.
+    labels : path
+        A CSV file with a header; commas, semicolons or tabs between the cells.
+        The first column is the file below the folder, every other column an
+        criterion. A column with empty cells is no criterion until they are filled;
+        the others are.
+    name : str, optional
+        What to call the set; by default what the folder is called.
+    progress : Progress
+        Told how many pictures were looked at.
+
+    Raises
+    ------
+    DatasetError
+        If the table and the folder do not name the same pictures, or no column is full.
+    """
+    table = Path(labels).expanduser()
+    columns, rows = read_labels(table)
+    collection = read_folder(images, progress)
+    names = [collection.name(i) for i in range(len(collection))]
+    broken = [one for one in collection.skipped if one.name in rows]
+    _check_same(table, collection.folder, rows.keys() - {one.name for one in broken}, set(names))
+    if broken:
+        warnings.warn(
+            f"Left out, because they cannot be read, are {len(broken)} of the {len(rows)} "
+            f"pictures in {table.name}:\n{summarize_skipped(broken)}",
+            LikewiseWarning,
+            stacklevel=2,
+        )
+    gaps = _gaps(table, columns, {name: rows[name] for name in names})
+    found = np.array([rows[name] for name in names])  # (n, number of columns)
+    criteria = {column: found[:, i] for i, column in enumerate(columns) if column not in gaps}
+    if not criteria:
+        raise DatasetError(" ".join(gaps.values()))
+    called = name or collection.folder.resolve().name
+    return Dataset(called, criteria, collection, unusable=gaps)
+
+
+def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the names of the columns, and the labels of each file in their order."""
+    header, *lines = _read_lines(table)
+    columns = [column.strip() for column in header[1:]]
+    _check_header(table, columns)
+    rows: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=2):
+        cells = [cell.strip() for cell in line]
+        if not any(cells):
+            continue
+        if len(cells) != len(columns) + 1:
+            raise DatasetError(
+                f"Row {number} of {str(table)!r} has {len(cells)} cells where the header has "
+                f"{len(columns) + 1}; put texts that hold the separator in quotes."
+            )
+        file = PurePosixPath(cells[0]).as_posix()
+        if file in rows:
+            raise DatasetError(f"{file!r} stands twice in {str(table)!r}; keep one of its rows.")
+        rows[file] = cells[1:]
+    if not rows:
+        raise DatasetError(f"{str(table)!r} has no rows; give every file one, with its labels.")
+    return columns, rows
+
+
+def _gaps(table: Path, columns: list[str], rows: dict[str, list[str]]) -> dict[str, str]:
+    """Return the columns in which labels are missing, each with what to say about it."""
+    gaps = {}
+    for i, column in enumerate(columns):
+        empty = [file for file, labels in rows.items() if not labels[i]]
+        if empty:
+            gaps[column] = (
+                f"{str(table)!r} has no {column!r} for {len(empty)} of {len(rows)} files "
+                f"({some(empty)}); give every file one, or leave those files out."
+            )
+    return gaps
+
+
+def _read_lines(table: Path) -> list[list[str]]:
+    if not table.is_file():
+        raise DatasetError(f"There is no table of labels {str(table)!r}; {_FORM}.")
+    try:
+        text = table.read_bytes().decode("utf-8-sig")
+        separator = max(",;\t", key="".join(text.splitlines()[:1]).count)
+        stream = io.StringIO(text, newline="")  # line ends inside quotes belong to the cell
+        lines = list(csv.reader(stream, delimiter=separator, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(
+            f"{str(table)!r} cannot be read as a table ({error}); save it as CSV in UTF-8."
+        ) from error
+    if not lines:
+        raise DatasetError(f"{str(table)!r} is empty; {_FORM}.")
+    return lines
+
+
+def _check_header(table: Path, columns: list[str]) -> None:
+    wrong = sorted({column for column in columns if not column or columns.count(column) > 1})
+    if not columns or wrong:
+        reason = "has one column only" if not columns else f"has a bad header ({some(wrong)})"
+        raise DatasetError(
+            f"{str(table)!r} {reason}; {_FORM}, each with a name of its own in the first row."
+        )
+
+
+def _check_same(table: Path, folder: Path, in_table: set[str], in_folder: set[str]) -> None:
+    """Raise if the table and the folder do not name the same files."""
+    only = {"table": sorted(in_table - in_folder), "folder": sorted(in_folder - in_table)}
+    if any(only.values()):
+        reasons = [f"{len(n)} only in the {place}: {some(n)}" for place, n in only.items() if n]
+        raise DatasetError(
+            f"{str(table)!r} and the folder {str(folder)!r} do not name the same pictures "
+            f"({'; '.join(reasons)}); give the folder the table was made for, or bring both to "
+            "the same files."
+        )

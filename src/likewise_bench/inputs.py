@@ -1,0 +1,175 @@
+"""Input data of a run: stored vectors, embeddings of an encoder, or images."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.encoders.embed import Embeddings, embed
+from likewise.encoders.registry import DEFAULT, make_encoder
+from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.errors import DatasetError, ImageError, LikewiseWarning
+from likewise.images.collection import ImageCollection, Pixels
+from likewise.images.files import FileCollection
+from likewise.images.resize import resize
+from likewise.images.unreadable import Skipped, summarize_skipped
+from likewise.progress import Progress, silent
+from likewise_bench.datasets.archives import ArchiveCollection
+from likewise_bench.datasets.base import Dataset, Indexes
+from likewise_bench.spec import Parts, RunSpec
+
+
+class Subset:
+    """The images of `collection` at `indexes`, in that order."""
+
+    def __init__(self, collection: ImageCollection, indexes: npt.NDArray[np.intp]) -> None:
+        self.collection, self.indexes = collection, indexes
+
+    def __len__(self) -> int:
+        return len(self.indexes)
+
+    def pixels(self, index: int) -> Pixels:
+        """Return one image as RGB (h, w, 3)."""
+        return self.collection.pixels(int(self.indexes[index]))
+
+    def identity(self, index: int) -> str:
+        """Return the content hash."""
+        return self.collection.identity(int(self.indexes[index]))
+
+    def name(self, index: int) -> str:
+        """Return what a person calls the image."""
+        return self.collection.name(int(self.indexes[index]))
+
+
+Step = Callable[[str], Progress]  # the title of a long step -> who is told of it
+_PIXELS = 32  # a side, where k-means looks at pictures
+
+
+def quiet(title: str) -> Progress:
+    """Watch no step."""
+    return silent
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Images of a run, without a label anywhere.
+
+    Parameters
+    ----------
+    train, test : array, Embeddings or ImageCollection
+        What `fit` and `predict` take; `test` is None where nothing is held out.
+    encoder : str, optional
+        What made the vectors; None if they came with the set, or there are none.
+    parts : Parts
+        As it was given, less pictures that could not be read.
+    """
+
+    train: Any
+    test: Any
+    encoder: str | None
+    parts: Parts
+
+
+def make_inputs(run: RunSpec, dataset: Dataset, parts: Parts, step: Step = quiet) -> Inputs:
+    """Return the images of a run in the form it wants them; vectors go through the cache.
+
+    Warns
+    -----
+    LikewiseWarning
+        If pictures cannot be read; they are named, and left out.
+    """
+    if dataset.vectors is not None and run.encoder is None and not run.from_scratch:
+        test = dataset.vectors[parts.test] if len(parts.test) else None
+        return Inputs(dataset.vectors[parts.train], test, None, parts)
+    if dataset.collection is None:
+        raise DatasetError(
+            f"{dataset.name!r} has vectors but no pictures; leave out --encoder and --from-scratch."
+        )
+    if run.from_scratch:
+        inputs, skipped = _pictures(dataset.collection, parts, step)
+    else:
+        inputs, skipped = _embedded(run, dataset.collection, parts, step)
+    if skipped:
+        n_wanted = len(parts.train) + len(parts.test)
+        warnings.warn(
+            f"Left out, because they cannot be read, are {len(skipped)} of the {n_wanted} "
+            f"pictures of {dataset.name!r}:\n{summarize_skipped(skipped)}",
+            LikewiseWarning,
+            stacklevel=2,
+        )
+    return inputs
+
+
+def _pictures(
+    collection: ImageCollection, parts: Parts, step: Step
+) -> tuple[Inputs, list[Skipped]]:
+    """Return the pictures that can be read, and why the others cannot.
+
+    Only those in archives are looked at: all others were when they were found.
+    """
+    skipped: dict[int, Skipped] = {}
+    if isinstance(collection, ArchiveCollection):
+        wanted, tell = np.concatenate(parts).tolist(), step("reading pictures")
+        for n_done, i in enumerate(wanted, start=1):
+            try:
+                collection.pixels(i)
+            except ImageError as error:
+                skipped[i] = _named(Skipped(collection.name(i), str(error)))
+            tell(n_done, len(wanted))
+    train, test = (part[~np.isin(part, list(skipped))] for part in parts)
+    held_out = Subset(collection, test) if len(test) else None
+    inputs = Inputs(Subset(collection, train), held_out, None, Parts(train, test))
+    return inputs, list(skipped.values())
+
+
+def _named(one: Skipped) -> Skipped:
+    """Return `one` with its name said once; the reason begins with it, or with that of a copy."""
+    reason = one.reason.removeprefix(f"{one.name!r} ")
+    return Skipped(one.name, f"is a copy: {reason}" if reason == one.reason else reason)
+
+
+def _embedded(
+    run: RunSpec, collection: ImageCollection, parts: Parts, step: Step
+) -> tuple[Inputs, list[Skipped]]:
+    """Return the vectors of the pictures that can be read, and why the others cannot."""
+    encoder = make_encoder(run.encoder or DEFAULT)
+    wanted = np.concatenate(parts)
+    # Files are all embedded: the encoder reads large ones faster when it sees they are files.
+    is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)
+    seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
+    found = embed(seen, encoder, EmbeddingStore(default_cache()), step("embedding"))
+    kept = np.arange(len(seen)) if found.kept is None else found.kept
+    places = np.arange(len(seen)) if is_whole else wanted  # in `collection`
+    rows = {int(position): row for row, position in enumerate(places[kept])}
+    lost = zip(np.delete(places, kept), found.skipped, strict=True)
+    skipped = [_named(one) for position, one in lost if position in wanted]
+    train, test = (_readable(part, rows) for part in parts)
+    inputs = Inputs(
+        _rows(found, train, rows),
+        _rows(found, test, rows) if len(test) else None,
+        encoder.name,
+        Parts(train, test),
+    )
+    return inputs, skipped
+
+
+def _readable(part: Indexes, rows: dict[int, int]) -> Indexes:
+    return np.array([i for i in part if int(i) in rows], dtype=np.intp)
+
+
+def _rows(found: Embeddings, part: Indexes, rows: dict[int, int]) -> Embeddings:
+    chosen = np.array([rows[int(i)] for i in part], dtype=np.intp)
+    if np.array_equal(chosen, np.arange(len(found))):
+        return found
+    return found.take(chosen)
+
+
+def for_k_means(train: Any) -> Any:
+    """Return what plain k-means looks at: the vectors, or the pixels of small copies."""
+    if not isinstance(train, Subset):
+        return train
+    small = [resize(train.pixels(i), _PIXELS).ravel() for i in range(len(train))]
+    return np.stack(small).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Figures from result rows or from a run."""

@@ -1,0 +1,70 @@
+"""Similarity of positive and negative pairs by epoch."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likewise.errors import InvalidParameterError
+from likewise.methods.pair_similarities import Similarities, pair_similarities
+from likewise.methods.registry import method_class
+from likewise.methods.stepping import SteppingClusterer
+from likewise_bench.plots.plotted_run import Request, set_up
+from likewise_bench.plots.style import colour, new_figure
+from likewise_bench.spec import RunSpec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_LEVELS = ("instances (rows of z)", "clusters (columns of P)")
+
+
+def similarities(request: Request) -> "Figure":
+    """Return two panels: mean similarity of positive and negative pairs, bands: their variance.
+
+    [CC]_ Figure 3, measured on 256 images after every epoch.
+    """
+    run = request.needed_run()
+    if not trains_in_epochs(run):
+        raise InvalidParameterError(
+            f"The method {run.method!r} does not learn from two views, so there are no positive "
+            "and negative pairs to show; choose cc, occ or pcl."
+        )
+    run = epoch_by_epoch(run, request.options.get("epochs", 20))
+    plotted = set_up(run)
+    model = plotted.model
+    assert isinstance(model, SteppingClusterer)  # its class was looked at
+    model.start(plotted.inputs.train)
+    seen = [pair_similarities(model)]
+    plotted.fit(lambda _: seen.append(pair_similarities(model)))
+    figure = new_figure(8.0, 3.2)
+    for level, axes in enumerate(figure.subplots(1, 2, sharey=True)):
+        _draw(axes, [both[level] for both in seen])
+        axes.set(title=_LEVELS[level], xlabel="epoch")
+        axes.locator_params(axis="x", integer=True)
+    figure.axes[0].set_ylabel("cosine of two views")
+    figure.axes[0].legend()
+    figure.suptitle(f"{run.method} on {plotted.dataset.name} by {plotted.ground_truth.criterion}")
+    return figure
+
+
+def trains_in_epochs(run: RunSpec) -> bool:
+    """Return whether the method of a run trains in epochs, step by step."""
+    return issubclass(method_class(run.method), SteppingClusterer)
+
+
+def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:
+    """Return the run with rounds of one epoch, so that every epoch of one training is seen."""
+    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "fresh": "false"}
+    return replace(run, settings={**run.settings, **epochs})
+
+
+def _draw(axes: Any, seen: list[Similarities]) -> None:
+    epochs = np.arange(len(seen))
+    for number, name in enumerate(("positive", "negative")):
+        means, variances = np.array([getattr(one, name) for one in seen]).T
+        axes.plot(epochs, means, color=colour(number), label=f"{name} pairs")
+        axes.fill_between(
+            epochs, means - variances, means + variances, color=colour(number), alpha=0.25
+        )

@@ -1,0 +1,150 @@
+"""Two-dimensional projections of the embedding, coloured by prediction and truth."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.metrics import accuracy
+from likewise.oracles.base import CountingOracle
+from likewise.seeds import derive
+from likewise_bench.plots.contrastive import epoch_by_epoch, trains_in_epochs
+from likewise_bench.plots.plotted_run import PlottedRun, Request, indexes_of, set_up
+from likewise_bench.plots.style import colour, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_MOST = 1500  # points; more make t-SNE slow and the figure no clearer
+PROJECTIONS = ("tsne", "umap")
+Points = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where the model was: the rows it learned, its clusters, and when that was."""
+
+    when: int
+    rows: Points
+    clusters: npt.NDArray[np.intp]
+
+
+def maps(request: Request) -> "Figure":
+    """Return two lines of panels, prediction above and truth below, a column a moment.
+
+    A moment is a number of epochs for methods that train in epochs and ask nothing in this
+    run, and a number of answers for all others; the nearest that was seen is shown.
+    """
+    run = request.needed_run()
+    by = request.options.get("by", "tsne")
+    if by not in PROJECTIONS:
+        raise UnknownNameError("projection", by, PROJECTIONS)
+    in_epochs = run.n_questions == 0
+    wanted = request.options.get("at") or [0, 5, 20]
+    if in_epochs and not trains_in_epochs(run):
+        raise InvalidParameterError(
+            f"The method {run.method!r} does not train in epochs; give --questions, and --at is "
+            "then a number of answers."
+        )
+    plotted = set_up(epoch_by_epoch(run, max(*wanted, 1)) if in_epochs else run)
+    moments = _watch(plotted, in_epochs)
+    shown = [min(moments, key=lambda moment: abs(moment.when - at)) for at in wanted]
+    return _draw(plotted, shown, by, "epochs" if in_epochs else "answers")
+
+
+def _watch(plotted: PlottedRun, in_epochs: bool) -> list[Moment]:
+    some = indexes_of(plotted, _MOST, plotted.run.seed)
+    found: list[Moment] = []
+
+    def look(oracle: CountingOracle | None) -> None:
+        answers = 0 if oracle is None else oracle.n_answers
+        when = len(found) if in_epochs else answers
+        rows = plotted.model.transform(plotted.inputs.train)[some]
+        found.append(Moment(when, rows, plotted.model.labels_[some]))
+
+    plotted.model.start(plotted.inputs.train)
+    look(None)
+    plotted.fit(look)
+    return found
+
+
+def project(rows: Points, by: str, seed: int) -> Points:
+    """Return rows as points in the plane."""
+    state = derive(seed, "figure", by) % 2**31
+    if by == "umap":
+        try:
+            from umap import UMAP
+        except ImportError as error:
+            raise InvalidParameterError(
+                "by='umap' needs the package umap-learn, which is not installed; install it with "
+                "`pip install umap-learn`, or use --projection tsne."
+            ) from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that a seed means one thread
+            flat: Points = UMAP(random_state=state).fit_transform(rows)
+        return flat
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, max(len(rows) / 4, 2.0))
+    placed: Points = TSNE(perplexity=perplexity, random_state=state).fit_transform(rows)
+    return placed
+
+
+def _draw(plotted: PlottedRun, shown: list[Moment], by: str, unit: str) -> "Figure":
+    truth = plotted.labels[indexes_of(plotted, _MOST, plotted.run.seed)]
+    names, classes = np.unique(truth, return_inverse=True)
+    figure = new_figure(2.6 * len(shown) + 1.6, 5.2)
+    panels = figure.subplots(2, len(shown), squeeze=False)
+    for (above, below), moment in zip(panels.T, shown, strict=True):
+        points = project(moment.rows, by, plotted.run.seed)
+        _scatter(above, points, in_colours_of(moment.clusters, classes))
+        _scatter(below, points, classes)
+        acc = accuracy(truth, moment.clusters)
+        above.set_title(f"{moment.when:,} {unit}, ACC {acc:.2f}")
+    panels[0, 0].set_ylabel("by prediction")
+    panels[1, 0].set_ylabel("by truth")
+    _legend(panels[1, -1], names)
+    figure.suptitle(
+        f"{plotted.run.method} on {plotted.dataset.name} by {plotted.ground_truth.criterion}"
+    )
+    return figure
+
+
+def in_colours_of(
+    clusters: npt.NDArray[np.intp], classes: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Return clusters renumbered after the classes they match best, one to one.
+
+    Examples
+    --------
+    >>> in_colours_of(np.array([5, 5, 2]), np.array([0, 0, 1])).tolist()
+    [0, 0, 1]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    found, numbers = np.unique(clusters, return_inverse=True)
+    table = np.zeros((len(found), max(len(found), int(classes.max()) + 1)), dtype=np.intp)
+    np.add.at(table, (numbers, classes), 1)
+    _, matched = linear_sum_assignment(-table)
+    renumbered: npt.NDArray[np.intp] = matched[numbers]
+    return renumbered
+
+
+def _scatter(axes: Any, points: Points, groups: npt.NDArray[np.intp]) -> None:
+    inks = [colour(int(group)) for group in groups]
+    axes.scatter(points[:, 0], points[:, 1], s=5, c=inks, linewidths=0)
+    axes.set(xticks=[], yticks=[])
+
+
+def _legend(axes: Any, names: npt.NDArray[np.str_]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=colour(i), marker=".", linestyle="", label=str(name))
+        for i, name in enumerate(names[:12])
+    ]
+    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1, 0.5))

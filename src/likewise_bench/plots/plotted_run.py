@@ -1,0 +1,127 @@
+"""What a figure is drawn from: result rows, or a run with its data and model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from likewise.errors import DatasetError, InvalidParameterError, ResultsFileError
+from likewise.methods.base import PersonalClusterer
+from likewise.oracles.base import CountingOracle
+from likewise_bench.datasets.base import Dataset, Indexes, Labels
+from likewise_bench.evaluation import GroundTruth
+from likewise_bench.inputs import Inputs, Step, make_inputs, quiet
+from likewise_bench.runner import load, make_run_method
+from likewise_bench.spec import RunSpec, split_parts
+from likewise_bench.sweep.results_file import Row
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for.
+
+    Parameters
+    ----------
+    kind : str
+        Which figure.
+    rows : tuple of dict
+        Results, where the figure is drawn from them.
+    run : RunSpec, optional
+        What to run, where the figure shows a run.
+    options : mapping
+        ``at`` (moments), ``by`` (``tsne`` or ``umap``), ``n`` (how many pictures), ``epochs``.
+    """
+
+    kind: str
+    rows: tuple[Row, ...] = ()
+    run: RunSpec | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def needed_run(self) -> RunSpec:
+        """Return the run, or say that there is none."""
+        if self.run is None:
+            raise InvalidParameterError(
+                f"The figure {self.kind!r} shows a run; say which: --dataset or --images with "
+                "--labels, --by, --method."
+            )
+        return self.run
+
+    def needed_rows(self) -> tuple[Row, ...]:
+        """Return the rows that went well, or say that there are none."""
+        rows = tuple(row for row in self.rows if "error" not in row)
+        if not rows:
+            raise ResultsFileError(
+                f"The figure {self.kind!r} is drawn from results, and there are none; name files "
+                "of results, made by `likewise bench sweep`."
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class PlottedRun:
+    """Everything of one run that a figure may want to show.
+
+    Attributes
+    ----------
+    run : RunSpec
+    dataset : Dataset
+    inputs : Inputs
+    ground_truth : GroundTruth
+    model : PersonalClusterer
+        Untrained until `fit` was called.
+    """
+
+    run: RunSpec
+    dataset: Dataset
+    inputs: Inputs
+    ground_truth: GroundTruth
+    model: PersonalClusterer
+
+    @property
+    def labels(self) -> Labels:
+        """Return the true labels of the images learned from; to draw with, never to learn."""
+        return self.dataset.labels(self.ground_truth.criterion)[self.inputs.parts.train]
+
+    def pixels(self, image: int) -> Any:
+        """Return one of the images learned from, (h, w, 3)."""
+        if self.dataset.collection is None:
+            raise DatasetError(f"{self.dataset.name!r} has no pictures to show, only vectors.")
+        return self.dataset.collection.pixels(int(self.inputs.parts.train[image]))
+
+    @property
+    def n_images(self) -> int:
+        """Return how many images are learned from."""
+        return len(self.inputs.parts.train)
+
+    def fit(self, watch: Callable[[CountingOracle], None] | None = None) -> CountingOracle:
+        """Train, asking as the run says; `watch` is called after every round."""
+        oracle = self.ground_truth.oracle(self.run)
+
+        def look(_: PersonalClusterer) -> None:
+            if watch is not None:
+                watch(oracle)
+
+        self.model.fit(
+            self.inputs.train, oracle=oracle, n_questions=self.run.n_questions, watch=look
+        )
+        return oracle
+
+
+def set_up(run: RunSpec, step: Step = quiet) -> PlottedRun:
+    """Load, split and embed what a run needs."""
+    dataset = load(run, step)
+    truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
+    model = make_run_method(run, truth.n_values)
+    inputs = make_inputs(run, dataset, truth.parts, step)
+    truth = GroundTruth(dataset, run.criterion, inputs.parts)
+    return PlottedRun(run, dataset, inputs, truth, model)
+
+
+def indexes_of(plotted: PlottedRun, most: int, seed: int) -> Indexes:
+    """Return at most so many images, drawn by name, in their order."""
+    import numpy as np
+
+    from likewise.seeds import stream
+
+    order = stream(seed, "figure", "images").permutation(plotted.n_images)
+    chosen: Indexes = np.sort(order[:most])
+    return chosen

@@ -1,0 +1,240 @@
+"""Run one method on one data set and return the result row of `likewise bench run`."""
+
+import inspect
+import resource
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+
+from likewise.encoders.registry import DEFAULT
+from likewise.errors import InvalidParameterError
+from likewise.methods.architecture import Architecture
+from likewise.methods.base import PersonalClusterer
+from likewise.methods.footing import on_pictures, on_vectors
+from likewise.methods.plan import Plan
+from likewise.methods.registry import make_method, method_class
+from likewise.methods.settings import defaults, resolve
+from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
+from likewise_bench.evaluation import GroundTruth, LearningCurve
+from likewise_bench.inputs import Inputs, Step, for_k_means, make_inputs, quiet
+from likewise_bench.spec import RunSpec, split_parts
+
+Row = dict[str, Any]
+MADE = ("scenes", "cross")  # sets that have as many images as one wants
+
+
+def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
+    """Load, embed, ask, train and score.
+
+    Parameters
+    ----------
+    run : RunSpec
+    step : callable
+        Given the title of a long step, returns who is told of its progress.
+
+    Returns
+    -------
+    row : dict
+        The fields of DESIGN.md, section 4. The last epoch counts, and nothing is chosen by
+        true labels: these are in the `GroundTruth` only, which answers and marks.
+    """
+    timer = Timer()
+    with timer("total"):
+        dataset = load(run, step)
+        truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
+        model = make_run_method(run, truth.n_values)
+        with timer("embed"):
+            inputs = make_inputs(run, dataset, truth.parts, step)
+        truth = GroundTruth(dataset, run.criterion, inputs.parts)
+        curve_log = LearningCurve(truth, truth.oracle(run), inputs.test)
+        timer.time_calls(model, "ask")
+        with timer("fit"):
+            model.fit(
+                inputs.train,
+                oracle=curve_log.oracle,
+                n_questions=run.n_questions,
+                progress=step("training"),
+                watch=curve_log,
+                **_extra(run, dataset, model),
+            )
+    return {
+        "dataset": dataset.name,
+        "criterion": truth.criterion,
+        **describe(run, model),
+        "encoder": inputs.encoder,
+        "protocol": run.protocol,
+        "seed": run.seed,
+        "n_images": len(inputs.parts.train),
+        "n_clusters": _n_clusters(model),
+        "n_questions": run.n_questions,
+        **curve_log.scores(model),
+        "baselines": truth.baselines(_by_k_means(run, inputs, model.n_clusters or truth.n_values)),
+        "curve": curve_log.points,
+        "seconds": timer.seconds(),
+        "peak_memory_mb": peak_memory_mb(),
+    }
+
+
+def load(run: RunSpec, step: Step = quiet) -> Dataset:
+    """Return the data set of a run: a named one, or a folder with its table."""
+    if run.images is not None and run.labels is not None:
+        return load_labels_csv(run.images, run.labels, progress=step("reading pictures"))
+    assert run.dataset is not None  # `RunSpec` checked
+    is_made = run.dataset.partition(":")[0] in MADE
+    options = {"n_images": run.n_made} if is_made and run.n_made is not None else {}
+    return load_dataset(run.dataset, data=run.data, **options)
+
+
+def _extra(run: RunSpec, dataset: Dataset, model: PersonalClusterer) -> dict[str, Any]:
+    """Return a set's unlabelled pictures for a method that learns from such (CC on STL-10)."""
+    takes_them = "extra" in inspect.signature(model.fit).parameters
+    if dataset.unlabelled is None or not run.from_scratch or not takes_them:
+        return {}
+    return {"extra": dataset.unlabelled}
+
+
+def _n_clusters(model: PersonalClusterer) -> int:
+    """Return the number of clusters given, or found with ``-k auto``."""
+    return int(model.n_clusters or model.probabilities_.shape[1])
+
+
+def _by_k_means(run: RunSpec, inputs: Inputs, n_clusters: int) -> Any:
+    method = make_method("kmeans", n_clusters, seed=run.seed)
+    return method.fit(for_k_means(inputs.train)).labels_
+
+
+_PARTS = {"plan": Plan, "architecture": Architecture}
+_ELSEWHERE = ("n_clusters", "random_state", "preset", "encoder", "strategy")
+
+
+def make_run_method(run: RunSpec, n_values: int) -> PersonalClusterer:
+    """Return the method of a run, untrained.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the run wants of the method what it does not have.
+    """
+    settings = {**run.settings, **_questions(run, method_class(run.method))}
+    if "backbone" in settings and not run.from_scratch:
+        raise InvalidParameterError(
+            f"backbone={settings['backbone']} is trained on pictures; add --from-scratch."
+        )
+    n_clusters: Any = None if run.n_clusters == "auto" else run.n_clusters or n_values
+    model = make_method(run.method, n_clusters, preset=run.preset, settings=settings, seed=run.seed)
+    return on_pictures(model) if run.from_scratch else on_vectors(model, run.encoder or DEFAULT)
+
+
+def _questions(run: RunSpec, cls: type[PersonalClusterer]) -> dict[str, Any]:
+    """Return the parameters that say how a method asks, or say that it cannot ask so."""
+    own, chosen = defaults(cls), {}
+    if run.strategy is not None:
+        if "strategy" not in own:
+            raise InvalidParameterError(
+                f"The method {run.method!r} has no strategy to choose, so "
+                f"strategy={run.strategy!r} would not be used; leave it out."
+            )
+        chosen["strategy"] = run.strategy
+    if run.kinds is not None:
+        if "kinds" in own:
+            return {**chosen, "kinds": run.kinds}
+        if not set(cls.asks) <= set(run.kinds):
+            raise InvalidParameterError(
+                f"The method {run.method!r} asks questions of the kind {', '.join(cls.asks)}; "
+                f"kinds={','.join(run.kinds)} does not allow that: leave kinds out, or add what is "
+                "missing."
+            )
+    return chosen
+
+
+def describe(run: RunSpec, model: PersonalClusterer) -> dict[str, Any]:
+    """Return the fields of a row that say what took part.
+
+    `settings` holds every parameter in force, under the names that ``--set`` takes, and
+    what else was chosen about the run, so that it can always be made again.
+    """
+    chosen = vars(resolve(model))
+    settings: dict[str, Any] = {}
+    unused = () if getattr(type(model), "uses_plan", True) else ("plan",)
+    for name, value in chosen.items():
+        if name in unused:
+            continue
+        if name in _PARTS:
+            usual = getattr(model, f"default_{name}", None) or _PARTS[name]()
+            settings.update(asdict(value or usual))
+        elif name not in _ELSEWHERE:
+            settings[name] = value if _is_plain(value) else type(value).__name__
+    for name in ("split", "test_fraction", "kinds", "noise", "unsure", "from_scratch"):
+        settings.setdefault(name, getattr(run, name))
+    strategy = chosen.get("strategy")
+    return {
+        "method": run.method,
+        "strategy": strategy if _is_plain(strategy) else type(strategy).__name__,
+        "preset": run.preset,
+        "settings": settings,
+    }
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, tuple, list))
+
+
+class Timer:
+    """Adds up the seconds of named parts.
+
+    Examples
+    --------
+    >>> timer = Timer()
+    >>> with timer("embed"):
+    ...     pass
+    >>> sorted(timer.seconds())
+    ['ask', 'embed', 'total', 'train']
+    """
+
+    def __init__(self) -> None:
+        self._spent: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def __call__(self, part: str) -> Iterator[None]:
+        """Count the time inside ``with`` for `part`."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[part] += time.perf_counter() - begin
+
+    def time_calls(self, owner: object, name: str) -> None:
+        """Count every call of a method of one object for the part of the same name."""
+        method: Any = getattr(owner, name)
+
+        @wraps(method)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            with self(name):
+                return method(*args, **kwargs)
+
+        setattr(owner, name, timed)
+
+    def seconds(self) -> dict[str, float]:
+        """Return the parts every row has; what `fit` spent without asking is training.
+
+        Questions chosen inside a training step (the papers' cadence) count as training.
+        """
+        spent = self._spent
+        parts = {
+            "embed": spent["embed"],
+            "ask": spent["ask"],
+            "train": spent["fit"] - spent["ask"],
+            "total": spent["total"],
+        }
+        return {name: round(seconds, 3) for name, seconds in parts.items()}
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory this process ever held, in megabytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)

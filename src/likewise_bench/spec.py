@@ -1,0 +1,214 @@
+"""The specification of one benchmark run, and the split into training and test images."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.seeds import stream
+from likewise_bench.datasets.base import Dataset
+
+Indexes = npt.NDArray[np.intp]
+PROTOCOLS = ("transductive", "inductive")
+SPLITS = ("all", "train", "test")
+KINDS = ("pair", "choice", "label")
+DEFAULT_TEST_FRACTION = 0.2
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything that decides the outcome of one run.
+
+    Parameters
+    ----------
+    method : str
+    dataset : str, optional
+        A data set by name; `data` says where its files are.
+    images, labels : str, optional
+        Instead of `dataset`: a folder of pictures and a CSV table of their true labels.
+    criterion : str, optional
+        By which criterion; may be left out where there is only one.
+    n_questions : int
+        How many answers the method may have, of whatever kind.
+    seed : int
+    n_clusters : int or "auto", optional
+        Default: the number of values of the criterion. With "auto" the method gets no number.
+    strategy, preset : str, optional
+    settings : mapping of str to str
+        Parameters of the method.
+    encoder : str, optional
+        How pictures become vectors; if left out, a set's own vectors, else the bundled one.
+    from_scratch : bool
+        Train a network on the pictures instead.
+    protocol : {"transductive", "inductive"}
+        Cluster all images; or learn on some and be tested on others, never seen.
+    test_fraction : float, optional
+        Share of images held out by ``inductive`` where the set has no official test images
+        (or only one part of it was chosen); 0.2 if left out.
+    split : {"all", "train", "test"}
+        Which part of the official split is the collection.
+    n_images, n_test : int, optional
+        Learn from only so many images, test on only so many; of a set that is made, make
+        as many as this takes.
+    kinds : tuple of str, optional
+        Kinds of questions the method may ask.
+    noise, unsure : float
+        Chance of a wrong answer and of "can't tell".
+    """
+
+    method: str
+    dataset: str | None = None
+    data: str | None = None
+    images: str | None = None
+    labels: str | None = None
+    criterion: str | None = None
+    n_questions: int = 0
+    seed: int = 0
+    n_clusters: int | str | None = None
+    strategy: str | None = None
+    preset: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    encoder: str | None = None
+    from_scratch: bool = False
+    protocol: str = "transductive"
+    test_fraction: float | None = None
+    split: str = "all"
+    n_images: int | None = None
+    n_test: int | None = None
+    kinds: tuple[str, ...] | None = None
+    noise: float = 0.0
+    unsure: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what can never work, before anything is read."""
+        _check_source(self)
+        _check_names(self)
+        _check_numbers(self)
+
+    @property
+    def share_held_out(self) -> float:
+        """Return the share of images to test on where no official split says it."""
+        if self.protocol == "transductive":
+            return 0.0
+        return DEFAULT_TEST_FRACTION if self.test_fraction is None else self.test_fraction
+
+    @property
+    def n_made(self) -> int | None:
+        """Return how many images a set that is made must have; None: as many as it likes."""
+        if self.n_images is None:
+            return None
+        if self.n_test is not None:
+            return self.n_images + self.n_test
+        return math.ceil(self.n_images / (1 - self.share_held_out))
+
+
+class Parts(NamedTuple):
+    """Positions in the data set: what is learned from, and what is held out (maybe nothing)."""
+
+    train: Indexes
+    test: Indexes
+
+
+def split_parts(run: RunSpec, dataset: Dataset) -> Parts:
+    """Return which images the method learns from and which it is tested on.
+
+    ``inductive`` uses the official split where the whole set is the collection, and holds
+    out a random part otherwise, drawn from the run's seed.
+    """
+    train, test = dataset.train, dataset.test
+    if run.split != "all" and (train is None or test is None):
+        raise InvalidParameterError(
+            f"split={run.split!r} needs an official split, which {dataset.name!r} does not have; "
+            "leave it out, or hold out images with the inductive protocol."
+        )
+    if (
+        run.protocol == "inductive"
+        and run.split == "all"
+        and train is not None
+        and test is not None
+    ):
+        return Parts(
+            _limited(train, run.n_images, "n_images"), _limited(test, run.n_test, "n_test")
+        )
+    pool = {"all": np.arange(len(dataset)), "train": train, "test": test}[run.split]
+    assert pool is not None  # checked above
+    if run.protocol == "transductive":
+        return Parts(_limited(pool, run.n_images, "n_images"), np.empty(0, dtype=np.intp))
+    return _held_out(run, pool)
+
+
+def _held_out(run: RunSpec, pool: Indexes) -> Parts:
+    n_test = run.n_test or round(len(pool) * run.share_held_out)
+    if not 0 < n_test < len(pool):
+        raise InvalidParameterError(
+            f"Of {len(pool)} images {n_test} would be held out and {len(pool) - n_test} left to "
+            "learn from, and both need some; choose another test_fraction or n_test."
+        )
+    order = stream(run.seed, "benchmark", "held out").permutation(len(pool))
+    test, train = np.sort(pool[order[:n_test]]), np.sort(pool[order[n_test:]])
+    return Parts(_limited(train, run.n_images, "n_images"), test)
+
+
+def _limited(pool: Indexes, n: int | None, name: str) -> Indexes:
+    """Return `n` of the pool, the same for every seed, so that seeds and methods compare."""
+    if n is None:
+        return pool
+    if not 0 < n <= len(pool):
+        raise InvalidParameterError(f"{name}={n} is not within 1 .. {len(pool)}, all there are.")
+    chosen: Indexes = np.sort(stream(0, "benchmark", name).permutation(pool)[:n])
+    return chosen
+
+
+def _check_source(run: RunSpec) -> None:
+    if (run.images is None) != (run.labels is None):
+        raise InvalidParameterError(
+            "images and labels go together: the folder of pictures, and the table of their labels."
+        )
+    if (run.dataset is None) == (run.images is None):
+        raise InvalidParameterError(
+            "Give either a data set by name (--dataset), or pictures with their labels "
+            "(--images and --labels)."
+        )
+    if run.from_scratch and run.encoder is not None:
+        raise InvalidParameterError(
+            f"from_scratch trains its own network, so encoder={run.encoder!r} would not be used; "
+            "choose one of the two."
+        )
+
+
+def _check_names(run: RunSpec) -> None:
+    for what, name, known in (("protocol", run.protocol, PROTOCOLS), ("split", run.split, SPLITS)):
+        if name not in known:
+            raise UnknownNameError(what, name, known)
+    for kind in run.kinds or ():
+        if kind not in KINDS:
+            raise UnknownNameError("kind of question", kind, KINDS)
+
+
+def _check_numbers(run: RunSpec) -> None:
+    if isinstance(run.n_clusters, str) and run.n_clusters != "auto":
+        raise InvalidParameterError(
+            f"n_clusters must be an integer >= 2 or 'auto', got {run.n_clusters!r}."
+        )
+    if isinstance(run.n_clusters, int) and run.n_clusters < 2:
+        raise InvalidParameterError(f"n_clusters must be an integer >= 2, got {run.n_clusters}.")
+    if run.n_questions < 0:
+        raise InvalidParameterError(f"n_questions must be >= 0, got {run.n_questions}.")
+    for name, share in (("noise", run.noise), ("unsure", run.unsure)):
+        if not 0 <= share <= 1:
+            raise InvalidParameterError(f"{name} must be between 0 and 1, got {share}.")
+    if run.test_fraction is not None and not 0 < run.test_fraction < 1:
+        raise InvalidParameterError(
+            f"test_fraction={run.test_fraction} leaves nothing to test on or nothing to learn "
+            "from; give a share between 0 and 1."
+        )
+    is_tested = run.protocol == "inductive"
+    if not is_tested and (run.test_fraction is not None or run.n_test is not None):
+        raise InvalidParameterError(
+            "test_fraction and n_test hold out images, which only the inductive protocol does; "
+            "add --protocol inductive."
+        )

@@ -1,0 +1,289 @@
+"""Run the missing rows of a sweep in parallel processes."""
+
+import multiprocessing
+import os
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from likewise import __version__
+from likewise.errors import DatasetError, LikewiseError
+from likewise.progress import Progress, silent
+from likewise_bench.spec import RunSpec, split_parts
+from likewise_bench.sweep.results_file import ResultsFile, Row
+from likewise_bench.sweep.spec import Sweep, spec_of
+
+_PACKAGES = ("numpy", "scikit-learn", "torch", "onnxruntime")
+
+
+@cache
+def machine() -> dict[str, str | int | float]:
+    """Return what a reader needs to know to compare seconds; no names of hosts or people."""
+    facts: dict[str, str | int | float] = {
+        "processor": _processor(),
+        "cores": n_cores(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "likewise": __version__,
+    }
+    for package in _PACKAGES:
+        try:
+            facts[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return facts
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+Material = tuple[RunSpec, ...]  # one run for each criterion of images that are read alike
+
+
+def materials(runs: Iterable[RunSpec]) -> list[Material]:
+    """Return what has to be read, each once, with one run an criterion."""
+    shared: dict[tuple[object, ...], dict[str | None, RunSpec]] = {}
+    for run in runs:
+        source = (run.dataset, run.data, run.images, run.labels)
+        shared.setdefault((*source, *_chosen(run)), {}).setdefault(run.criterion, run)
+    return [tuple(by_criterion.values()) for by_criterion in shared.values()]
+
+
+def _chosen(run: RunSpec) -> tuple[object, ...]:
+    """Return what decides which images are embedded, and how."""
+    seed = run.seed if run.protocol == "inductive" else None
+    part = (run.split, run.protocol, run.n_images, run.n_test, run.test_fraction, seed)
+    return (run.encoder, run.from_scratch, *part)
+
+
+def prepare(material: Material) -> int:
+    """Read, check and embed; the vectors are in the cache when this returns.
+
+    Returns
+    -------
+    n_images : int
+
+    Raises
+    ------
+    DatasetError, UnknownNameError
+        If files are missing or broken, or a set has no such criterion.
+    """
+    from likewise_bench.evaluation import GroundTruth
+    from likewise_bench.inputs import make_inputs
+    from likewise_bench.runner import load
+
+    first = material[0]
+    dataset = load(first)
+    parts = split_parts(first, dataset)
+    for run in material:
+        GroundTruth(dataset, run.criterion, parts)
+    if not first.from_scratch:
+        make_inputs(replace(first, n_questions=0), dataset, parts)
+    return len(parts.train) + len(parts.test)
+
+
+Task = TypeVar("Task")
+_PRELOAD = ["likewise_bench.runner", "likewise.methods.likewise", "likewise.methods.contrastive"]
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Task]):
+    """What came of a task: a result, or an error in words (then `result` is None)."""
+
+    task: Task
+    result: Any
+    error: str | None
+
+
+def work(
+    tasks: Sequence[Task], do: Callable[[Task], Any], n_jobs: int, n_threads: int
+) -> Iterator[Outcome[Task]]:
+    """Do every task, and yield what came of it as soon as it is there.
+
+    A process each: memory is then the run's own, and one that crashes takes no other with
+    it. Processes are forked from a server that has the large imports behind it.
+
+    Parameters
+    ----------
+    tasks : sequence
+    do : callable
+        A function of a module, given a task.
+    n_jobs, n_threads : int
+        Processes at once, and threads in each.
+    """
+    context = _context()
+    waiting, running = list(reversed(tasks)), dict[Connection, tuple[Task, BaseProcess]]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_jobs:
+                task = waiting.pop()
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=_child, args=(do, task, theirs, n_threads))
+                process.start()
+                theirs.close()
+                running[ours] = task, process
+            for ours in wait(list(running)):
+                assert isinstance(ours, Connection)  # `wait` returns what it was given
+                yield _outcome(ours, *running.pop(ours))
+    finally:
+        for _, process in running.values():
+            process.terminate()
+            process.join()
+
+
+def _outcome(pipe: Connection, task: Task, process: BaseProcess) -> Outcome[Task]:
+    try:
+        result, error = pipe.recv()
+    except EOFError:
+        result = error = None
+    pipe.close()
+    process.join()
+    if result is None and error is None:
+        error = (
+            f"The process ended with code {process.exitcode} before the run was done; "
+            "if the code is -9, there was probably not enough memory: use fewer --jobs."
+        )
+    return Outcome(task, result, error)
+
+
+def _child(do: Callable[[Any], Any], task: Any, pipe: Connection, n_threads: int) -> None:
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    os.environ.update(dict.fromkeys(_THREADS, str(n_threads)))  # for libraries loaded later
+    from threadpoolctl import threadpool_limits
+
+    _limit_torch(n_threads)
+    try:
+        with threadpool_limits(n_threads):
+            pipe.send((do(task), None))
+    except LikewiseError as error:
+        pipe.send((None, str(error)))
+    except Exception as error:  # a bug in one method must not end the sweep
+        pipe.send((None, f"{type(error).__name__}: {error}"))
+
+
+def _limit_torch(n_threads: int) -> None:
+    if "torch" in sys.modules:  # else it reads the environment when it is loaded
+        sys.modules["torch"].set_num_threads(n_threads)
+
+
+def _leave_with_parent() -> None:
+    """End this process when the one that wants its result is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _context() -> Any:
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if "forkserver" in methods:
+        context.set_forkserver_preload(_PRELOAD)
+    return context
+
+
+Step = Callable[[str], Progress]
+
+
+class Report(NamedTuple):
+    """How a sweep went: rows in all, those made now, the failed ones, seconds."""
+
+    n_rows: int
+    n_made: int
+    failed: list[Row]
+    seconds: float
+
+
+def sweep(
+    wanted: Sweep, out: Path, *, n_jobs: int | None = None, step: Step = lambda title: silent
+) -> Report:
+    """Run every run of `wanted` that has no row in `out`.
+
+    Rows are appended as they come, each on disk before the next; in the end the file is put
+    into the order of the sweep. So one that was killed and started again leaves the same
+    file as one that was not, but for the times.
+
+    Raises
+    ------
+    DatasetError
+        If a data set cannot be read or not be sorted as wanted; then nothing was run.
+    """
+    begin = time.perf_counter()
+    jobs = n_jobs or n_cores()
+    with ResultsFile(out) as ledger:
+        todo = [run for run in wanted.runs if not ledger.is_done(spec_of(run))]
+        _prepare(todo, step("reading and embedding"))
+        tell, n_made = step("runs"), 0
+        threads = max(n_cores() // jobs, 1)
+        for outcome in work(todo, _perform, jobs, threads):
+            ledger.add(_row(outcome.task, outcome.result, outcome.error, threads))
+            n_made += 1
+            tell(n_made, len(todo))
+        specs = [spec_of(run) for run in wanted.runs]
+        ledger.put_in_order(specs)
+        rows = [row for row in ledger.rows.values() if row.get("spec") in specs]
+    failed = [row for row in rows if "error" in row]
+    return Report(len(rows), n_made, failed, time.perf_counter() - begin)
+
+
+def _prepare(runs: list[RunSpec], tell: Progress) -> None:
+    wanted = materials(runs)
+    for done, outcome in enumerate(work(wanted, prepare, 1, n_cores()), start=1):
+        if outcome.error is not None:
+            raise DatasetError(f"Nothing was run: {outcome.error}")
+        tell(done, len(wanted))
+
+
+def _perform(run: RunSpec) -> Row:
+    """Do one run; only its own process imports what that takes."""
+    from likewise_bench.runner import run_benchmark
+
+    return run_benchmark(run)
+
+
+def _row(run: RunSpec, result: Row | None, error: str | None, n_threads: int) -> Row:
+    head: Row = {"spec": spec_of(run)}
+    if result is None:
+        return {**head, "method": run.method, "error": error}
+    made = {"n_threads": n_threads, "date": _today(), "machine": machine()}
+    return {**head, **_rounded(result), **made}
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _rounded(value: Any) -> Any:
+    """Return a row with six decimals, so that a file of many stays small."""
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(one) for one in value]
+    return value

@@ -1,0 +1,13 @@
+"""One process and two train the same network."""
+
+import pytest
+
+from benchmarks.speed_processes import difference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["vectors", "pictures"])
+def test_two_processes_train_what_one_trains(kind: str) -> None:
+    loss, parameters = difference(kind)
+    assert loss <= 1e-5
+    assert parameters <= 1e-5

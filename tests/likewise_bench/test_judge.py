@@ -1,0 +1,86 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from likewise.constraints.question import Question
+from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.evaluation import GroundTruth
+from likewise_bench.spec import Parts, RunSpec
+
+LETTERS = np.array(["a", "a", "b", "b", "b", "c"])
+SIZES = np.array(["s", "s", "s", "l", "l", "l"])
+TOY = Dataset("toy", {"letter": LETTERS, "size": SIZES}, vectors=np.zeros((6, 2), np.float32))
+NOTHING = np.empty(0, dtype=np.intp)
+ALL = Parts(np.arange(6), NOTHING)
+
+
+def _run(**changes: Any) -> RunSpec:
+    return RunSpec("kmeans", dataset="toy", **changes)
+
+
+def test_marks_are_the_five_scores_and_no_other() -> None:
+    marks = GroundTruth(TOY, "letter", ALL).scores(np.array([0, 0, 1, 1, 2, 2]))
+    assert list(marks) == ["nmi", "ari", "acc", "fmi", "pair_f1"]
+    assert marks["acc"] == pytest.approx(5 / 6)
+    assert marks["nmi"] == pytest.approx(
+        normalized_mutual_info_score(LETTERS, [0, 0, 1, 1, 2, 2]), abs=1e-9
+    )
+
+
+def test_unasked_looks_only_at_images_named_in_no_answer() -> None:
+    judge = GroundTruth(TOY, "letter", ALL)
+    found = np.array([1, 0, 1, 1, 1, 2])  # only image 0 is wrong
+    assert judge.unasked(found, {0})["acc"] == 1  # type: ignore[index]  # some are unasked
+    assert judge.unasked(found, {1})["acc"] == pytest.approx(4 / 5)  # type: ignore[index]  # ditto
+    assert judge.unasked(found, range(6)) is None
+
+
+def test_test_marks_are_of_the_images_held_out() -> None:
+    judge = GroundTruth(TOY, "size", Parts(np.array([0, 1, 5]), np.array([2, 3, 4])))
+    assert judge.test_scores(np.array([0, 1, 1]))["acc"] == 1  # type: ignore[index]  # some held out
+    assert judge.test_scores(None) is None
+
+
+def test_baselines_need_no_answer() -> None:
+    baselines = GroundTruth(TOY, "letter", ALL).baselines(np.array([0, 0, 1, 1, 1, 1]))
+    assert baselines["majority_acc"] == pytest.approx(3 / 6)
+    assert baselines["kmeans_acc"] == pytest.approx(5 / 6)
+    assert baselines["other_criterion_acc"] == pytest.approx(4 / 6)
+    alone = Dataset("one", {"letter": LETTERS}, vectors=TOY.vectors)
+    assert GroundTruth(alone, None, ALL).baselines(np.zeros(6, int))["other_criterion_acc"] is None
+
+
+def test_the_oracle_speaks_of_positions_in_the_part_learned_from() -> None:
+    judge = GroundTruth(TOY, "letter", Parts(np.array([1, 3, 4]), NOTHING))
+    oracle = judge.oracle(_run())
+    answers = oracle.answer([Question.pair(0, 1), Question.pair(1, 2)])
+    assert [answer.answer for answer in answers] == ["different", "same"]
+    assert oracle.n_answers == 2
+
+
+def test_noise_and_doubt_reach_the_oracle_and_follow_the_seed() -> None:
+    judge = GroundTruth(TOY, "letter", ALL)
+    pairs = [Question.pair(i, j) for i in range(6) for j in range(i)]
+
+    def said(**changes: Any) -> list[str]:
+        return [answer.answer for answer in judge.oracle(_run(**changes)).answer(pairs)]
+
+    assert set(said(unsure=1.0)) == {"cannot_tell"}
+    turned = {"same": "different", "different": "same"}
+    assert said(noise=1.0) == [turned[word] for word in said()]
+    assert said(noise=0.5, seed=1) != said(noise=0.5, seed=2)
+
+
+def test_the_orientation_may_be_left_out_only_where_there_is_one() -> None:
+    with pytest.raises(InvalidParameterError, match=r"'toy' has several criteria.*letter, "):
+        GroundTruth(TOY, None, ALL)
+    with pytest.raises(UnknownNameError, match="'leter' is not a known criterion of toy; did you"):
+        GroundTruth(TOY, "leter", ALL)
+
+
+def test_one_value_is_nothing_to_sort() -> None:
+    with pytest.raises(DatasetError, match="'letter' of 'toy' has one value only"):
+        GroundTruth(TOY, "letter", Parts(np.array([0, 1]), NOTHING))

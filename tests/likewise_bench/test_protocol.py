@@ -1,0 +1,136 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise_bench.datasets.base import Dataset
+from likewise_bench.spec import RunSpec, split_parts
+
+
+def _toy(n: int = 100, *, official: bool = True) -> Dataset:
+    parts: dict[str, Any] = (
+        {"train": np.arange(n * 3 // 4), "test": np.arange(n * 3 // 4, n)} if official else {}
+    )
+    labels = np.array(["a", "b"] * (n // 2))
+    return Dataset("toy", {"letter": labels}, vectors=np.zeros((n, 2), np.float32), **parts)
+
+
+def _run(**changes: Any) -> RunSpec:
+    return RunSpec("kmeans", dataset="toy", **changes)
+
+
+def test_transductive_clusters_everything_and_holds_nothing_out() -> None:
+    train, test = split_parts(_run(), _toy())
+    assert train.tolist() == list(range(100))
+    assert len(test) == 0
+
+
+@pytest.mark.parametrize(("split", "first", "last"), [("train", 0, 74), ("test", 75, 99)])
+def test_one_part_of_the_official_split_can_be_the_collection(
+    split: str, first: int, last: int
+) -> None:
+    train, test = split_parts(_run(split=split), _toy())
+    assert (train[0], train[-1], len(test)) == (first, last, 0)
+
+
+def test_inductive_uses_the_official_split_of_a_whole_set() -> None:
+    train, test = split_parts(_run(protocol="inductive"), _toy())
+    assert (train[-1], test[0]) == (74, 75)
+
+
+def test_inductive_holds_out_a_share_where_there_is_no_official_split() -> None:
+    train, test = split_parts(_run(protocol="inductive"), _toy(official=False))
+    assert (len(train), len(test)) == (80, 20)
+    assert sorted([*train, *test]) == list(range(100))
+    run = _run(protocol="inductive", test_fraction=0.3, split="train")
+    train, test = split_parts(run, _toy())
+    assert (len(train), len(test)) == (53, 22)
+    assert max(*train, *test) == 74
+
+
+def test_what_is_held_out_depends_on_the_seed_and_on_nothing_else() -> None:
+    toy = _toy(official=False)
+    one, again = (split_parts(_run(protocol="inductive", seed=1), toy).test for _ in range(2))
+    other = split_parts(_run(protocol="inductive", seed=2), toy).test
+    assert one.tolist() == again.tolist()
+    assert one.tolist() != other.tolist()
+
+
+def test_a_limit_takes_the_same_images_for_every_seed() -> None:
+    runs = [_run(protocol="inductive", n_images=30, n_test=10, seed=seed) for seed in (0, 1)]
+    (train, test), (other_train, other_test) = (split_parts(run, _toy()) for run in runs)
+    assert (len(train), len(test)) == (30, 10)
+    assert train.tolist() == other_train.tolist()
+    assert test.tolist() == other_test.tolist()
+    assert max(train) < 75 <= min(test)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_made"),
+    [
+        ({}, None),
+        ({"n_images": 100}, 100),
+        ({"n_images": 80, "protocol": "inductive"}, 100),
+        ({"n_images": 80, "n_test": 40, "protocol": "inductive"}, 120),
+    ],
+)
+def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
+    changes: dict[str, Any], n_made: int | None
+) -> None:
+    run = _run(**changes)
+    assert run.n_made == n_made
+    if n_made is not None:
+        parts = split_parts(run, _toy(n_made, official=False))
+        assert len(parts.train) == changes["n_images"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_questions": -1}, "n_questions must be >= 0, got -1"),
+        ({"noise": 1.5}, "noise must be between 0 and 1, got 1.5"),
+        ({"unsure": -0.1}, "unsure must be between 0 and 1, got -0.1"),
+        ({"test_fraction": 0.2}, "only the inductive protocol does"),
+        ({"n_test": 5}, "only the inductive protocol does"),
+        ({"protocol": "inductive", "test_fraction": 1.0}, "test_fraction=1.0 leaves nothing"),
+        ({"images": "x", "labels": "y"}, "either a data set by name"),
+        ({"images": "x"}, "images and labels go together"),
+        ({"dataset": None}, "either a data set by name"),
+        ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' would not be used"),
+    ],
+)
+def test_what_can_never_work_is_refused_before_anything_is_read(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        RunSpec(**{"method": "kmeans", "dataset": "toy", **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protocol": "inductiv"}, "'inductiv' is not a known protocol; did you mean 'inductive'"),
+        ({"split": "tests"}, "'tests' is not a known split; did you mean 'test'"),
+        ({"kinds": ("pairs",)}, "'pairs' is not a known kind of question; did you mean 'pair'"),
+    ],
+)
+def test_mistyped_words_are_corrected(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        _run(**changes)
+
+
+def test_a_set_without_a_split_says_so() -> None:
+    with pytest.raises(InvalidParameterError, match="split='test' needs an official split, which "):
+        split_parts(_run(split="test"), _toy(official=False))
+
+
+@pytest.mark.parametrize("n_images", [0, 101])
+def test_a_limit_beyond_what_is_there_is_refused(n_images: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"n_images={n_images} is not within 1 .. 100"):
+        split_parts(_run(n_images=n_images), _toy())
+
+
+def test_holding_out_needs_something_on_both_sides() -> None:
+    with pytest.raises(InvalidParameterError, match="Of 4 images 4 would be held out and 0 left"):
+        split_parts(_run(protocol="inductive", n_test=4), _toy(4, official=False))
