@@ -1,7 +1,7 @@
 """Precision of the label issues that are offered for review, with a noisy simulated annotator.
 
-`Likewise` asks, the annotator is sometimes wrong, training follows every five answers, and nothing is
-asked twice. Reports how many answers in ``suspects_`` are wrong::
+`Likewise` asks, the annotator is sometimes wrong, training follows every five answers, and nothing
+is asked twice. Reports how many answers in ``suspects_`` are wrong::
 
     python -m benchmarks.analysis.label_issue_precision --dataset cards --data DIR/cards --by suit
 """
