@@ -48,7 +48,7 @@ def prepare(folder: Path, n_images: int) -> None:
     """Make the folder and a session whose vectors are there."""
     paint(folder, n_images, _GROUPS)
     with Session.create(folder.with_suffix(".likewise"), read_folder(folder)) as session:
-        session.add_orientation(_BY, _GROUPS)
+        session.add_criterion(_BY, _GROUPS)
         keep_vectors(session.path, session.images.hashes, session.images.names, DEFAULT)
 
 

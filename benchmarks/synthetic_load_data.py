@@ -11,7 +11,7 @@ from likewise.encoders.places import grids_of, widths
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
 from likewise.seeds import stream
-from likewise.session.begin import EMBEDDINGS
+from likewise.session.create import EMBEDDINGS
 
 _A_FOLDER = 1_000  # pictures in each folder
 _SPREAD = 6.0  # of the vectors of a group, in units of the distance of two of them

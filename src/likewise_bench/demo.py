@@ -18,7 +18,7 @@ from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle, Oracle
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
-from likewise.session.gallery import Page, Section, Shown, Tile
+from likewise.session.export.html import GroupTiles, Page, Section, Tile
 from likewise.session.groups import COLOURS
 from likewise_bench.datasets.base import Labels
 from likewise_bench.datasets.synthetic import make_scenes
@@ -143,7 +143,7 @@ def _section(title: str, shown: Demo, moment: str) -> Section:
     return Section(title, [_group(c, name, shown, found, labels) for c, name in names.items()])
 
 
-def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -> Shown:
+def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -> GroupTiles:
     members = np.flatnonzero(found == cluster)
     chosen = stream(0, "demo page", cluster).permutation(members)[:_N_TILES]
     tiles = [
@@ -155,7 +155,7 @@ def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -
         for i in chosen
     ]
     note = f"{np.mean(labels[members] == name):.0%} {name}"
-    return Shown(name, COLOURS[cluster % len(COLOURS)], len(members), tiles, note)
+    return GroupTiles(name, COLOURS[cluster % len(COLOURS)], len(members), tiles, note)
 
 
 def _names(found: Found, labels: Labels) -> dict[int, str]:

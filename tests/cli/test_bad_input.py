@@ -88,7 +88,7 @@ def test_a_session_of_a_newer_release(run: Run, photos: Path, command: str) -> N
 def test_two_writers(run: Run, photos: Path) -> None:
     session = _fitted(run, photos)
     with Session.open(session):
-        assert "is being written to by this very process" in error_of(run, "fit", photos, *FIT, 3)
+        assert "is in use for writing by this process" in error_of(run, "fit", photos, *FIT, 3)
         done(run("answers", session))  # reading is free
 
 
@@ -142,7 +142,7 @@ def test_what_exists_is_not_overwritten(run: Run, photos: Path) -> None:
         ["bench", "run", "--dataset", "digits", "-o", "out"],
     ):
         message = error_of(run, *words)
-        assert "already exists" in message or "already in use" in message
+        assert "already exists" in message or "is not an empty folder" in message
     assert Path("out").read_text() == "mine"
     assert "is not a likewise model" in error_of(run, "fit", photos, *FIT, 3, "-o", photos)
 
@@ -182,13 +182,13 @@ def test_no_session_and_no_model(run: Run, photos: Path, tmp_path: Path) -> None
 def test_an_orientation_that_is_not_there(run: Run, photos: Path) -> None:
     session = _fitted(run, photos)
     message = error_of(run, "export", session, "--by", "cluster", "-o", "out.csv")
-    assert "'cluster' is not a known orientation; did you mean 'clusters'" in message
+    assert "'cluster' is not a known criterion; did you mean 'clusters'" in message
 
 
 def test_a_session_that_was_never_trained(run: Run, photos: Path) -> None:
     session = _fitted(run, photos)
     with Session.open(session) as opened:
-        opened.add_orientation("mood")
+        opened.add_criterion("mood")
     assert "'mood' has no groups yet" in error_of(run, "export", session, "--by", "mood", "-o", "o")
     message = error_of(run, "predict", session, photos, "--by", "mood")
     assert "has no answers by 'mood' to learn from; answer some with `likewise start`" in message

@@ -25,7 +25,7 @@ def _answers_file(photos: Path, *pairs: tuple[int, int, str]) -> Path:
     collection = read_folder(photos)
     hashes = [collection.identity(i) for i in range(len(collection))]
     lines = [
-        json.dumps(to_line(Answer(Question.pair(i, j), said, orientation="colour"), hashes))
+        json.dumps(to_line(Answer(Question.pair(i, j), said, criterion="colour"), hashes))
         for i, j, said in pairs
     ]
     path = photos.parent / "answers.jsonl"
@@ -146,7 +146,7 @@ def test_another_number_of_groups_replaces_the_old_one(run: Run, photos: Path) -
         row = json_of(run("fit", photos, "-k", k, "--method", "kmeans", "--json"))
         assert len(row["sizes"]) == k
     with Session.open(photos.with_name("photos.likewise"), write=False) as session:
-        assert session.orientation("clusters").n_clusters == 2
+        assert session.criterion("clusters").n_clusters == 2
 
 
 def test_the_session_can_be_elsewhere(run: Run, photos: Path, tmp_path: Path) -> None:

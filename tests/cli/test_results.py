@@ -25,8 +25,8 @@ def session(run: Run, photos: Path) -> Path:
         names = opened.images.names
         red = next(i for i, name in enumerate(names) if colour_of(name) == "red")
         blue = next(i for i, name in enumerate(names) if colour_of(name) == "blue")
-        opened.tell(Answer(Question.label(red), "warm", who="Ann", orientation="colour"))
-        opened.tell(Answer(Question.pair(red, blue), "different", orientation="colour"))
+        opened.tell(Answer(Question.label(red), "warm", who="Ann", criterion="colour"))
+        opened.tell(Answer(Question.pair(red, blue), "different", criterion="colour"))
     return path
 
 
@@ -63,14 +63,14 @@ def answered(session: Path, by: str = "colour") -> None:
         for key, colour in zip(keys, colours, strict=True):
             for image in of[colour][1:3]:
                 question = Question.choice(image, faces, keys)
-                opened.tell(Answer(question, key, orientation=by))
+                opened.tell(Answer(question, key, criterion=by))
 
 
 def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
     run: Run, photos: Path, new: Path
 ) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
-        opened.add_orientation("colour", 3)
+        opened.add_criterion("colour", 3)
     answered(Path("page.likewise"))
     images = json_of(run("predict", "page.likewise", new, "--by", "colour", "--json"))["images"]
     found = {image["path"]: image["name"] for image in images}
@@ -82,7 +82,7 @@ def test_predicting_changes_nothing_in_the_session_also_while_its_page_is_open(
     run: Run, photos: Path, new: Path
 ) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
-        opened.add_orientation("colour", 3)
+        opened.add_criterion("colour", 3)
     answered(Path("page.likewise"))
     with Session.open(Path("page.likewise")):  # as the page has it
         images = json_of(run("predict", "page.likewise", new, "--json"))["images"]
@@ -99,8 +99,8 @@ def test_a_model_older_than_the_last_training_is_not_used(
     answered(session)
     with Session.open(session, write=False) as opened:
         vectors = Vectors.of(opened, "bundled", lambda _: None)
-        Pupil(opened, opened.orientation("colour"), vectors, lambda _: None).study(
-            opened.orientation("colour")
+        Pupil(opened, opened.criterion("colour"), vectors, lambda _: None).study(
+            opened.criterion("colour")
         )
     images = json_of(run("predict", session, new, "--by", "colour", "--json"))["images"]
     assert {image["path"]: image["name"] for image in images}["red.png"] == "Brick"
@@ -108,7 +108,7 @@ def test_a_model_older_than_the_last_training_is_not_used(
 
 def test_a_fit_keeps_the_groups_that_people_made(run: Run, photos: Path, new: Path) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
-        opened.add_orientation("colour", 3)
+        opened.add_criterion("colour", 3)
     answered(Path("page.likewise"))
     fit = ["fit", photos, "--session", "page.likewise", "-k", 3, "--by", "colour", "--seed", 1]
     done(run(*fit))
@@ -124,10 +124,10 @@ def test_a_fit_keeps_the_groups_that_people_made(run: Run, photos: Path, new: Pa
 def test_two_groups_are_known_to_be_two_whoever_began_the_session(run: Run, photos: Path) -> None:
     done(run("fit", photos, "-k", 2, "--method", "kmeans", "--by", "warmth"))
     with Session.open(Path("photos.likewise"), write=False) as opened:
-        assert opened.orientation("warmth").two_groups
+        assert opened.criterion("warmth").two_groups
     done(run("fit", photos, "-k", 3, "--method", "kmeans", "--by", "warmth"))
     with Session.open(Path("photos.likewise"), write=False) as opened:
-        assert not opened.orientation("warmth").two_groups
+        assert not opened.criterion("warmth").two_groups
 
 
 def test_a_model_predicts_without_its_session(run: Run, session: Path, new: Path) -> None:
@@ -176,8 +176,8 @@ def test_standing_among_the_pictures_it_is_said_where_to_put_folders(
 ) -> None:
     monkeypatch.chdir(photos)
     message = error_of(run, "export", session, "--by", "colour", "--to", "folders")
-    assert f"{photos}/colour is inside {photos}, the folder of the pictures" in message
-    assert f"choose a place outside it (-o), such as '{photos} sorted'" in message
+    assert f"{photos}/colour is inside {photos}, the image folder" in message
+    assert f"choose a folder outside it (-o), such as '{photos} sorted'" in message
     assert not (photos / "colour").exists()
 
 
@@ -187,7 +187,7 @@ def test_unsure_pictures_can_have_a_folder_of_their_own(run: Run, session: Path)
     assert len(list(Path("sorted/unsure").iterdir())) == 22  # two are named in answers
     done(run(*words, 1, "-o", "out.csv"))
     assert Path("out.csv").read_text().count(",-1,unsure,") == 22
-    assert "unsure_below=7.0 is no probability" in run(*words, 7).stderr
+    assert "unsure_below must be a number from 0 to 1, got 7.0" in run(*words, 7).stderr
     assert "is for csv and folders, not for html" in run(*words, 0.5, "--to", "html").stderr
 
 
@@ -202,7 +202,9 @@ def test_fiftyone_gets_no_picture_that_it_would_mistake_for_another(
     row = json_of(result)
     name = first.relative_to(photos).with_suffix("").as_posix()
     assert {one["name"] for one in row["left_out"]} == {f"{name}.bmp", f"{name}.png"}
-    assert "FiftyOne ignores endings" in result.stderr
+    assert (
+        "differs from another image only in its extension, which FiftyOne ignores" in result.stderr
+    )
     labels = json.loads(Path("f.json").read_text())["labels"]
     assert row["n_written"] == len(labels) == 23
     assert name not in labels
@@ -265,7 +267,7 @@ def test_answers_go_out_of_one_session_and_into_another(
     assert "line 3" in strict.stderr
     assert done(run("answers", "other.likewise")).stdout == ""
     result = done(run(*take_in))
-    assert "2 answers taken in, 0 known before, 1 line left out" in result.stdout
+    assert "2 answers imported, 0 already known, 1 line left out" in result.stdout
     assert "line 3: is not JSON" in result.stderr
     row = json_of(run(*take_in, "--json"))
     assert (row["n_imported"], row["n_doubled"], len(row["problems"])) == (0, 2, 1)

@@ -20,9 +20,9 @@ def session(photos: Path) -> Path:
     """A session beside the photos with two criteria, and an answer by one of them."""
     path = photos.with_name("photos.likewise")
     with Session.create(path, read_folder(photos)) as opened:
-        opened.add_orientation("mood", 2)
-        opened.add_orientation("colour", 3)
-        opened.tell(Answer(Question.pair(0, 1), "different", orientation="colour"))
+        opened.add_criterion("mood", 2)
+        opened.add_criterion("colour", 3)
+        opened.tell(Answer(Question.pair(0, 1), "different", criterion="colour"))
     return path
 
 
@@ -81,7 +81,7 @@ def test_one_of_several_criteria_must_be_named(
 ) -> None:
     command, *others = words
     message = error_of(run, command, session, *others)
-    assert "It is not said by which of 2 criteria; give --by, one of: colour, mood." in message
+    assert "This session has 2 criteria; choose one with --by: colour, mood." in message
 
 
 def test_where_there_is_no_model_it_is_said(run: Run, photos: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:
         keep_door(session, Door("127.0.0.1", bound.getsockname()[1], "token"))
     with Session.open(session):
         message = error_of(run, "ask", session, "--by", "colour")
-    assert "is being written to by this very process; close it there first" in message
+    assert "is in use for writing by this process; close it there first" in message
     assert "token" not in message
 
 
@@ -139,5 +139,6 @@ def test_beside_a_folder_that_is_read_only_a_session_can_be_elsewhere(
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     command, *options = words
     message = error_of(run, command, photos, *options)
-    assert f"photos.likewise cannot be made: {photos.parent} is read-only for you; have" in message
-    assert "have the session elsewhere with --session PATH." in message
+    assert f"photos.likewise cannot be created: {photos.parent} is read-only for you" in message
+    assert "choose another path" in message
+    assert "choose another path with --session PATH." in message

@@ -58,7 +58,7 @@ def test_the_page_is_served_answers_are_kept_and_ctrl_c_ends_it(photos: Path) ->
     assert "Traceback" not in errors
     with Session.open(photos.with_name("photos.likewise")) as session:
         assert [entry.answer for entry in session.answers("colour")] == ["different"]
-        assert session.orientation("colour").n_clusters == 3
+        assert session.criterion("colour").n_clusters == 3
         door = last_door(session.path)  # an open page finds the next start there
         assert door is not None
         assert door.address == address
@@ -123,7 +123,7 @@ def test_the_terminal_asks_keeps_and_takes_back(run: Run, photos: Path) -> None:
 
     path = photos.with_name("photos.likewise")
     with Session.create(path, read_folder(photos)) as session:
-        session.add_orientation("colour", 3)
+        session.add_criterion("colour", 3)
     begin = time.monotonic()
     ended = subprocess.run(
         [*COMMAND, "ask", str(path), "--who", "ada"],

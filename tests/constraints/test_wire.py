@@ -35,7 +35,7 @@ def answers(draw: st.DrawFn) -> Answer:
         question,
         draw(st.sampled_from(words)),
         who=draw(st.text()),
-        orientation=draw(st.text()),
+        criterion=draw(st.text()),
         at=draw(st.text()),
         seconds=draw(st.none() | st.floats(0, 1e6)),
     )
@@ -53,7 +53,7 @@ def test_the_fields_of_each_kind() -> None:
         "images": ["a", "b"],
         "answer": "same",
         "group": None,
-        "orientation": "season",
+        "criterion": "season",
         "who": "ada",
         "at": "2026-01-02T03:04:05Z",
         "seconds": 1.5,

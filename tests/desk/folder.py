@@ -27,7 +27,7 @@ def paint_folder(folder: Path, n: int = 12) -> Path:
 def make_session(folder: Path, k: int | None = 2, *, two_groups: bool = False) -> Session:
     """Return a session about the folder, sorted by colour, open for writing."""
     session = Session.create(folder.with_suffix(".likewise"), read_folder(folder))
-    session.add_orientation("colour", k, two_groups=two_groups)
+    session.add_criterion("colour", k, two_groups=two_groups)
     return session
 
 

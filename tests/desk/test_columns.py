@@ -38,7 +38,7 @@ def test_a_group_that_people_put_pictures_into_by_name_keeps_that_name(session: 
     sort_by_halves(session, n_answers=1)  # reds in g1, blues in g2
     for image, face in [(0, 2), (4, 2)]:  # somebody was shown the reds as g2, and took them
         question = Question.choice(image, (face, 1), ("g2", "g1"))
-        session.tell(Answer(question, "g2", orientation="colour"))
+        session.tell(Answer(question, "g2", criterion="colour"))
     rows = stream(0, "rows").normal(0, 0.1, (12, 4)).astype(np.float32)
     rows[::2] += 1
     numbers = set()
@@ -58,9 +58,9 @@ def test_a_group_keeps_its_number_with_those_that_were_tied_not_with_those_it_lo
 ) -> None:
     sort_by_halves(session, n_answers=1)  # blues in g2, for want of a third group
     for first, second, said in [(1, 3, "same"), (5, 1, "different"), (7, 1, "different")]:
-        session.tell(Answer(Question.pair(first, second), said, orientation="colour"))
+        session.tell(Answer(Question.pair(first, second), said, criterion="colour"))
     none = Question.choice(9, (0, 1), ("g1", "g2"))
-    session.tell(Answer(none, "none", orientation="colour"))
+    session.tell(Answer(none, "none", criterion="colour"))
     kinds = [0, 1, 0, 1, 0, 2, 0, 2, 0, 2, 0, 2]  # all blues but two are something else
     rows = np.eye(4, dtype=np.float32)[kinds] + stream(0, "rows").normal(0, 0.01, (12, 4))
     for seed in range(6):

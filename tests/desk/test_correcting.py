@@ -30,7 +30,7 @@ class TestSplittingOff:
         assert sorted(gallery.members[key].tolist()) == [0, 2, 4]
         assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk"]
         assert [e.answer for e in sorted_desk.session.answers("colour")] == [key] * 3
-        assert sorted_desk.session.orientation("colour").n_clusters == 3
+        assert sorted_desk.session.criterion("colour").n_clusters == 3
 
     def test_it_is_there_after_a_restart_and_a_training_that_learned_nothing(
         self, sorted_desk: Desk
@@ -49,7 +49,7 @@ class TestSplittingOff:
         self, folder: Path, two_groups: bool
     ) -> None:
         session = make_session(folder, two_groups=two_groups)
-        before, path = session.orientation("colour"), session.path
+        before, path = session.criterion("colour"), session.path
         sort_by_halves(session, n_answers=3)
         with Desk(session, trains=False) as desk:
             desk.split("colour", [0, 2])
@@ -57,7 +57,7 @@ class TestSplittingOff:
             desk.undo("colour")
             assert len(desk.sorting("colour").gallery().groups) == 3  # one answer holds it
             desk.undo("colour")
-            assert desk.session.orientation("colour") == before
+            assert desk.session.criterion("colour") == before
             gallery = desk.sorting("colour").gallery()
             assert [group.key for group in gallery.groups] == ["g1", "g2"]
             assert len(gallery.fresh) == 0  # all are somewhere
@@ -68,13 +68,13 @@ class TestSplittingOff:
         first, told = sorted_desk.split("colour", [0, 2])
         second, _ = sorted_desk.split("colour", [5, 7])
         for one in told:
-            sorted_desk.take_back("colour", one.id)
+            sorted_desk.retract("colour", one.id)
         members = sorted_desk.sorting("colour").gallery().members
         assert sorted(members[second].tolist()) == [5, 7]
-        assert sorted_desk.session.orientation("colour").n_clusters == 4
+        assert sorted_desk.session.criterion("colour").n_clusters == 4
         sorted_desk.undo("colour")
         sorted_desk.undo("colour")
-        assert sorted_desk.session.orientation("colour").n_clusters == 2
+        assert sorted_desk.session.criterion("colour").n_clusters == 2
         assert first not in sorted_desk.sorting("colour").gallery().members
 
     def test_one_picture_alone_may_be_split_off(self, sorted_desk: Desk) -> None:
@@ -89,7 +89,7 @@ class TestSplittingOff:
             desk.answer("colour", Question.pair(0, 1), "different")
             key, told = desk.split("colour", [2, 4])
             assert all(one.taken for one in told)
-            assert desk.session.orientation("colour").two_groups is False
+            assert desk.session.criterion("colour").two_groups is False
             assert sorted(desk.sorting("colour").gallery().members[key].tolist()) == [2, 4]
 
     def test_what_answers_tie_to_the_rest_becomes_a_contradiction(self, sorted_desk: Desk) -> None:
@@ -134,8 +134,8 @@ class TestDoubts:
         sorting = sorted_desk.sorting("colour")
         assert [doubt.entry.id for doubt in sorting.doubts()] == [1, 3]
         assert [entry.id for entry in sorting.doubts()[0].chain] == [1, 2]
-        sorted_desk.stand_by("colour", 1)
-        sorted_desk.take_back("colour", 3)
+        sorted_desk.confirm("colour", 1)
+        sorted_desk.retract("colour", 3)
         assert sorting.doubts() == []
         path = sorted_desk.session.path
         sorted_desk.close()
@@ -155,16 +155,16 @@ class TestDoubts:
         sorted_desk._hear({**heard, "suspects": [one]})
         sorted_desk._hear({**heard, "suspects": []})  # a page may still show what was said before
         for number in (1, 2, 3):
-            sorted_desk.stand_by("colour", number)
-        assert sorted_desk.session.stood_by("colour") == {1: (2,), 2: (4,), 3: (0, 2)}
+            sorted_desk.confirm("colour", number)
+        assert sorted_desk.session.confirmed("colour") == {1: (2,), 2: (4,), 3: (0, 2)}
 
     def test_nobody_stands_by_what_does_not_stand(self, sorted_desk: Desk) -> None:
         number = sorted_desk.answer("colour", Question.pair(0, 2), "same").told.id
-        sorted_desk.take_back("colour", number)
+        sorted_desk.retract("colour", number)
         for gone in (number, 99):
             with pytest.raises(InvalidParameterError, match=f"Answer {gone} by 'colour' does not"):
-                sorted_desk.stand_by("colour", gone)
-        assert sorted_desk.session.stood_by("colour") == {}
+                sorted_desk.confirm("colour", gone)
+        assert sorted_desk.session.confirmed("colour") == {}
 
     def test_undo_takes_back_that_it_is_right_though_it_was_said_twice(
         self, sorted_desk: Desk
@@ -174,12 +174,12 @@ class TestDoubts:
         sorted_desk._hear({"event": "trained", "orientation": "colour", "suspects": [one]})
         sorting = sorted_desk.sorting("colour")
         for _ in range(2):  # two pages at once
-            sorted_desk.stand_by("colour", number, "ann")
+            sorted_desk.confirm("colour", number, "ann")
         assert sorting.doubts() == []
         assert sorted_desk.undo("colour", "bob") is None  # who said nothing
         said = sorted_desk.undo("colour", "ann")
         assert said is not None
-        assert said.kind == "stand_by"
+        assert said.kind == "confirm"
         assert [doubt.entry.id for doubt in sorting.doubts()] == [number]
         assert sorted_desk.undo("colour") is not None  # and the answer itself
         assert sorting.doubts() == []
@@ -225,7 +225,7 @@ def test_what_was_asked_does_not_count_as_settled_besides(
 
 def test_two_ways_to_sort_are_counted_against_each_other(sorted_desk: Desk) -> None:
     session = sorted_desk.session
-    session.add_orientation("halves", 2)
+    session.add_criterion("halves", 2)
     chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
     save_results(session, "halves", chances, keys=("g1", "g2"), n_answers=1)
     galleries = [sorted_desk.sorting(name).gallery() for name in ("colour", "halves")]

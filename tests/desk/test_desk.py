@@ -71,7 +71,7 @@ def test_a_contradiction_is_a_question_with_its_cycle(desk: Desk) -> None:
     assert reply.conflict is not None
     assert [entry.id for entry in reply.conflict.against] == [1, 2]
     assert set(reply.conflict.images) == {0, 2, 4}
-    desk.take_back("colour", 1)
+    desk.retract("colour", 1)
     assert desk.sorting("colour").conflicts() == []
     assert desk.session.graph("colour").relation(0, 4) is Relation.DIFFERENT
 
@@ -223,7 +223,7 @@ def test_a_merged_group_is_one_gallery(sorted_desk: Desk) -> None:
 
 
 def test_two_orientations_share_pictures_and_nothing_else(desk: Desk) -> None:
-    desk.add_orientation("mood", 3)
+    desk.add_criterion("mood", 3)
     desk.answer("mood", Question.pair(0, 1), "same")
     assert sum(desk.sorting("colour").tally().values()) == 0
     assert desk.sorting("mood").tally()["same"] == 1

@@ -23,12 +23,12 @@ SLIP, LOST = 5, 2  # an image that is said to be of the other group; one that ha
 def session(tmp_path: Path) -> Session:
     """Two groups, image by image in turn, and 35 answers of which one is wrong."""
     session = Session.create(tmp_path / "two.likewise", pictures(60))
-    session.add_orientation("colour", 2)
-    session.tell(Answer(Question.pair(0, 1), "different", orientation="colour"))
+    session.add_criterion("colour", 2)
+    session.tell(Answer(Question.pair(0, 1), "different", criterion="colour"))
     for image in range(3, 37):
         is_same = (image % 2 == 0) != (image == SLIP)
         word = "same" if is_same else "different"
-        session.tell(Answer(Question.pair(0, image), word, orientation="colour"))
+        session.tell(Answer(Question.pair(0, image), word, criterion="colour"))
     return session
 
 
@@ -38,13 +38,13 @@ def pupil_of(session: Session, said: list[Message]) -> Pupil:
     rows = np.concatenate(list(zip(X[:30], X[30:], strict=True)))  # in turn
     there = np.array([i for i in range(60) if i != LOST])
     vectors = Vectors(Embeddings({"x": rows[there].astype(np.float32)}), there, 60)
-    return Pupil(session, session.orientation("colour"), vectors, said.append)
+    return Pupil(session, session.criterion("colour"), vectors, said.append)
 
 
 def study(pupil: Pupil, session: Session, said: list[Message]) -> tuple[list[Message], bool]:
     """Return the suspects that a round of study names, and whether it trained."""
     said.clear()
-    pupil.study(session.orientation("colour"))
+    pupil.study(session.criterion("colour"))
     (end,) = (one for one in said if one["event"] == "trained")
     return end["suspects"], any(one["event"] == "training" for one in said)
 
@@ -62,7 +62,7 @@ def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
     row = SLIP - 1  # one before it has no vector
     assert pupil.model._doubts.chances[row] > 0.2
 
-    session.stand_by("colour", number, [SLIP])
+    session.confirm("colour", number, [SLIP])
     assert study(pupil, session, said) == ([], True)  # it trained anew, for this alone
     assert study(pupil, session, said) == ([], False)
     assert pupil.model._doubts.chances[row] == 0
@@ -80,7 +80,7 @@ def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restar
     assert pupil.model._temperature == 1  # all was told at once: that is no test
     for image in range(40, 60):  # half of them against all that went before
         word = "same" if image % 4 < 2 else "different"
-        session.tell(Answer(Question.pair(0, image), word, orientation="colour"))
+        session.tell(Answer(Question.pair(0, image), word, criterion="colour"))
     study(pupil, session, said)
     temperature = pupil.model._temperature
     assert temperature > 1.2
@@ -96,7 +96,7 @@ def test_it_can_learn_without_leaving_a_trace(session: Session) -> None:
     said: list[Message] = []
     session.make_groups("colour", ["dusk", "dawn"])
     for image, key in [(40, "g2"), (41, "g1")]:
-        session.tell(Answer(Question.label(image), key, orientation="colour"))
+        session.tell(Answer(Question.label(image), key, criterion="colour"))
     pupil = pupil_of(session, said)
     assert pupil.learn() == ("g1", "g2")
     assert said == []
@@ -114,7 +114,7 @@ def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(
     said: list[Message] = []
     session.make_groups("colour", ["dusk", "dawn"])
     for image, key in [(40, "g1"), (41, "g2")]:
-        session.tell(Answer(Question.label(image), key, orientation="colour"))
+        session.tell(Answer(Question.label(image), key, criterion="colour"))
     pupil = pupil_of(session, said)
     study(pupil, session, said)
 
@@ -137,17 +137,19 @@ def test_what_was_taken_back_or_set_aside_confirms_nothing(
     said: list[Message] = []
     pupil = pupil_of(session, said)
     numbers = list(session.graph("colour").answers)
-    against = session.tell(Answer(Question.pair(0, 6), "different", orientation="colour"))
+    against = session.tell(Answer(Question.pair(0, 6), "different", criterion="colour"))
     assert not against.taken
-    session.stand_by("colour", against.id, [6])
-    session.stand_by("colour", numbers[0], [LOST])  # which the trainer does not know
-    session.stand_by("colour", numbers[2], [SLIP])
+    session.confirm("colour", against.id, [6])
+    session.confirm("colour", numbers[0], [LOST])  # which the trainer does not know
+    session.confirm("colour", numbers[2], [SLIP])
     study(pupil, session, said)
     assert pupil.model._doubts.confirmed == {SLIP - 1}
-    session.take_back(numbers[2])
+    session.retract(numbers[2])
     study(pupil, session, said)
     assert pupil.model._doubts.confirmed == set()
-    assert len(session.stood_by("colour")) == 3
-    monkeypatch.setattr(session, "stood_by", lambda _: {numbers[1]: (60,)})  # a picture found since
+    assert len(session.confirmed("colour")) == 3
+    monkeypatch.setattr(
+        session, "confirmed", lambda _: {numbers[1]: (60,)}
+    )  # a picture found since
     study(pupil, session, said)
     assert pupil.model._doubts.confirmed == set()

@@ -74,7 +74,7 @@ def test_answers_given_at_once_are_all_kept_and_each_gets_its_own_number(desk: D
 
 
 def test_one_answer_twice_in_one_go_is_one_answer(desk: Desk) -> None:
-    answer = Answer(Question.pair(0, 2), "same", who="ada", orientation="colour")
+    answer = Answer(Question.pair(0, 2), "same", who="ada", criterion="colour")
     first, again = desk.sorting("colour")._take_in([(answer, (1, "ada"))] * 2)
     assert first.told.id == again.told.id == 1
     assert len(desk.session.answers("colour")) == 1

@@ -28,7 +28,7 @@ def test_answers_are_worded_for_people(
     session: Session, question: Question, answer: str, words: str
 ) -> None:
     session.make_group("colour", name="dusk")
-    session.tell(Answer(question, answer, orientation="colour"))
+    session.tell(Answer(question, answer, criterion="colour"))
     (entry,) = session.answers("colour")
     assert says(entry, session.groups("colour")) == words
 
@@ -37,8 +37,8 @@ def test_changes_of_groups_are_worded_too(session: Session) -> None:
     first, second = session.make_groups("colour", ["dusk", "dawn"])
     session.change_group("colour", first.key, name="night", colour="#123456")
     session.change_group("colour", second.key, merge_into=first.key)
-    number = session.tell(Answer(CHOICE, "g1", orientation="colour")).id
-    session.stand_by("colour", number, [0])
+    number = session.tell(Answer(CHOICE, "g1", criterion="colour")).id
+    session.confirm("colour", number, [0])
     groups = session.groups("colour")
     assert [says(entry, groups) for entry, _ in session.entries("colour")] == [
         "a group is called night",

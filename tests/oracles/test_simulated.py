@@ -94,7 +94,7 @@ def test_labels_written_alike_raise_an_error() -> None:
 
 def test_the_answers_say_who_and_by_what() -> None:
     (answer,) = LabelOracle(["a", "b"], criterion="season").answer([Question.pair(0, 1)])
-    assert (answer.who, answer.orientation) == ("labels", "season")
+    assert (answer.who, answer.criterion) == ("labels", "season")
 
 
 def test_labels_in_a_table_raise_an_error() -> None:
@@ -173,4 +173,4 @@ def test_chances_lie_between_0_and_1(name: str, value: float) -> None:
 
 def test_the_answers_say_that_they_are_noisy_and_by_what() -> None:
     (answer,) = NoisyOracle(["x", "y"], criterion="season").answer([Question.pair(0, 1)])
-    assert (answer.who, answer.orientation) == ("noisy labels", "season")
+    assert (answer.who, answer.criterion) == ("noisy labels", "season")

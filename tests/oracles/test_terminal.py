@@ -147,7 +147,7 @@ def test_stopping_keeps_what_was_answered(end: tuple[str, ...]) -> None:
 def test_who_what_when_and_how_long_are_noted() -> None:
     terminal = Terminal("y", "s")
     (answer,) = terminal.oracle.answer([PAIR])
-    assert (answer.who, answer.orientation, answer.seconds) == ("Ann", "season", 3.0)
+    assert (answer.who, answer.criterion, answer.seconds) == ("Ann", "season", 3.0)
     assert answer.at.endswith("+00:00")
 
 

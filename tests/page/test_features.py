@@ -45,7 +45,7 @@ def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, d
     page = open_page(address)
     page.keyboard.press("c")
     expect(page.locator("#view-compare")).to_contain_text("one way to sort only")
-    desk.session.add_orientation("halves", 2)
+    desk.session.add_criterion("halves", 2)
     chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
     save_results(desk.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
     page.keyboard.press("a")
@@ -69,10 +69,10 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
     again.get_by_role("button", name="It is right").click()
     expect(again).to_have_count(0)
     assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
-    assert desk.session.stood_by("colour") == {numbers[1]: (0,)}
+    assert desk.session.confirmed("colour") == {numbers[1]: (0,)}
     page.keyboard.press("u")
     expect(again).to_have_attribute("data-id", str(numbers[1]))
-    assert desk.session.stood_by("colour") == {}
+    assert desk.session.confirmed("colour") == {}
 
 
 def test_the_likely_slip_is_marked_in_a_contradiction(

@@ -176,7 +176,7 @@ def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, d
     again.get_by_role("button", name="Make it a new group").click()
     expect(page.locator(".settled")).to_contain_text("A new group was made")
     assert desk.sorting("colour").gallery().members["g3"].tolist() == [2]
-    assert desk.session.orientation("colour").n_clusters == 3
+    assert desk.session.criterion("colour").n_clusters == 3
 
 
 def test_the_second_contradiction_is_shown_when_the_first_is_left(

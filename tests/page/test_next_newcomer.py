@@ -193,7 +193,7 @@ def test_a_criterion_without_a_name_is_asked_for_again(
     expect(dialog).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Same mood?")
     expect(trouble).to_be_hidden()
-    assert [one.name for one in desk.session.orientations] == ["colour", "mood"]
+    assert [one.name for one in desk.session.criteria] == ["colour", "mood"]
 
 
 def test_the_menu_says_what_is_so_and_goes_when_it_is_left(

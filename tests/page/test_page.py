@@ -117,7 +117,7 @@ def test_keys_for_a_choice_and_for_what_cannot_be_judged(
 def test_a_group_keeps_its_digit_when_another_is_not_offered(
     session: Session, open_page: Open
 ) -> None:
-    session.add_orientation("mood", 3)
+    session.add_criterion("mood", 3)
     chances = np.eye(3, dtype=np.float32)[np.arange(12) % 3] * 0.7 + 0.1
     save_results(session, "mood", chances, keys=("g1", "g2", "g3"), n_answers=0)
     with Desk(session, trains=False) as desk, served(desk) as address:
@@ -134,7 +134,7 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
 def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
     address: str, open_page: Open, desk: Desk
 ) -> None:
-    desk.add_orientation("what it shows", 2)
+    desk.add_criterion("what it shows", 2)
     desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
     page = open_page(address)
     page.select_option("#orientation", "what it shows")

@@ -107,7 +107,7 @@ def test_groups_that_come_late_do_not_disturb_who_types_a_name(
 def test_who_reloads_the_page_is_asked_by_the_same_criterion(
     address: str, open_page: Open, desk: Desk
 ) -> None:
-    desk.add_orientation("mood", 2)
+    desk.add_criterion("mood", 2)
     page = open_page(address)
     page.locator("#orientation").select_option("mood")
     expect(page.locator("h1")).to_have_text("Same mood?")

@@ -81,7 +81,7 @@ def kill_servers(folder: Path, n_kills: int, seed: int = 0) -> Client:
 def check(folder: Path, client: Client) -> str:
     """Return what is in the log, in words; every acknowledged answer must be there once."""
     with Session.open(folder.with_suffix(".likewise")) as session:
-        assert session._store.rows("PRAGMA integrity_check") == [("ok",)]
+        assert session._database.rows("PRAGMA integrity_check") == [("ok",)]
         found = Counter(entry.seconds for entry in session.answers("group"))
     lost = [number for number in client.acknowledged if found[number] != 1]
     assert lost == [], f"lost or doubled: {lost}"

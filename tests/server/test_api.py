@@ -94,7 +94,7 @@ def test_the_log_is_searched_and_any_answer_taken_back(client: TestClient) -> No
     assert found["stands"] is False
     again = client.delete(f"/api/answers/{found['id']}")
     assert (again.status_code, again.json()["error"]) == (400, "InvalidParameterError")
-    assert "was taken back already" in again.json()["message"]
+    assert "is already retracted by entry" in again.json()["message"]
 
 
 def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:

@@ -42,7 +42,7 @@ def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
     assert client.get("/api/status").json()["n_doubts"] == 1
     assert client.post(f"/api/suspects/{number}").status_code == 204
     assert client.get("/api/suspects").json() == []
-    assert desk.session.stood_by("colour") == {number: (0,)}  # for the trainer
+    assert desk.session.confirmed("colour") == {number: (0,)}  # for the trainer
     said = client.get("/api/answers").json()["answers"]
     assert [one["says"] for one in said] == ["“same” is right", "same"]
     assert client.post("/api/undo").json()["entry"]["id"] == said[0]["id"]
@@ -100,7 +100,7 @@ def test_two_orientations_are_compared_in_a_table(client: TestClient, desk: Desk
     assert table["cells"][0][0]["images"] == [10, 8]
     assert [one["name"] for one in table["rows"]] == ["group 1", "group 2"]
     assert table["nmi"] == 1
-    desk.add_orientation("mood", 2)
+    desk.add_criterion("mood", 2)
     reply = client.get("/api/compare?second=mood")
     assert (reply.status_code, "no groups by 'mood' yet" in reply.text) == (503, True)
     assert client.get("/api/compare?second=nobody").status_code == 404

@@ -12,7 +12,7 @@ def path(tmp_path: Path) -> Path:
     """Return the folder of a session of 20 pictures, closed, sorted by season."""
     path = tmp_path / "holiday.likewise"
     with Session.create(path, pictures(20)) as session:
-        session.add_orientation("season")
+        session.add_criterion("season")
     return path
 
 

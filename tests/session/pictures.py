@@ -1,4 +1,4 @@
-"""A collection that is nothing but names and contents: a session never looks at pixels."""
+"""A collection of names and contents only: a session does not read pixels."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as np
 
 from likewise.images.collection import Pixels
 from likewise.images.unreadable import Skipped
+from likewise.session import Session
 
 
 @dataclass(frozen=True)
@@ -38,3 +39,12 @@ def content_hash(content: str) -> str:
 def pictures(n: int) -> Pictures:
     """Return `n` pictures that all differ."""
     return Pictures([f"{i}.jpg" for i in range(n)], [str(i) for i in range(n)])
+
+
+def restore_last(session: Session, criterion: str = "season") -> None:
+    """Retract the newest active retraction of an entry that is not itself a retraction."""
+    entries = {entry.id: entry for entry, _ in session.entries(criterion)}
+    active = (entry for entry, is_active in session.entries(criterion)[::-1] if is_active)
+    session.retract(
+        next(e.id for e in active if e.retracts and entries[e.retracts].retracts is None)
+    )

@@ -8,6 +8,7 @@ from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session import Session
 from likewise.session.groups import COLOURS
+from tests.session.pictures import restore_last
 
 
 def label(image: int, name: str) -> Answer:
@@ -31,10 +32,10 @@ def test_keys_and_colours_are_given_once_and_stay(path: Path) -> None:
 
 
 def test_several_are_made_at_once_or_none(session: Session) -> None:
-    before = session._store.n_written
+    before = session._database.n_written
     made = session.make_groups("season", ["winter", "summer"])
     assert [(g.key, g.name) for g in made] == [("g1", "winter"), ("g2", "summer")]
-    assert session._store.n_written == before + 1
+    assert session._database.n_written == before + 1
     with pytest.raises(InvalidParameterError):
         session.make_groups("season", ["spring", "  "])
     assert len(session.groups("season").all()) == 2
@@ -54,8 +55,8 @@ def test_a_key_that_somebody_typed_is_passed_over(session: Session) -> None:
     assert session.make_group("season").key == "g5"
 
 
-def test_each_orientation_has_its_own_groups(session: Session) -> None:
-    session.add_orientation("mood")
+def test_each_criterion_has_its_own_groups(session: Session) -> None:
+    session.add_criterion("mood")
     session.make_group("mood")
     assert session.groups("season").all() == ()
     assert session.make_group("season").key == "g1"
@@ -73,7 +74,7 @@ def test_a_new_name_changes_no_answer_and_can_be_taken_back(session: Session) ->
     session.undo("season")
     assert session.groups("season")["winter"].name == "winter"
     assert session.groups("season")["winter"].colour == COLOURS[0]
-    session.redo("season")
+    restore_last(session)
     assert session.groups("season")["winter"].name == "cold days"
 
 
@@ -89,7 +90,7 @@ def test_a_merge_makes_labels_mean_the_same_and_can_be_taken_back(session: Sessi
     assert [g.key for g in groups.shown()] == ["winter"]
     assert groups.name("snow") == "winter"
     (merge,) = (entry.id for entry, _ in session.entries("season") if entry.kind == "merge")
-    session.take_back(merge)
+    session.retract(merge)
     assert session.graph("season").relation(0, 1) is Relation.DIFFERENT
     assert session.graph("season").relation(1, 2) is Relation.SAME
 
@@ -117,14 +118,14 @@ def test_merges_go_along_chains_and_in_no_circle(session: Session) -> None:
         session.change_group("season", "c", merge_into="a")
 
 
-def test_merges_that_point_at_each_other_after_a_redo_still_end(session: Session) -> None:
+def test_merges_that_point_at_each_other_after_a_retraction_still_end(session: Session) -> None:
     session.tell_all([label(0, "a"), label(1, "b")])
     session.change_group("season", "a", merge_into="b")
     (merge,) = (entry.id for entry, _ in session.entries("season") if entry.kind == "merge")
-    session.take_back(merge)
-    take_back = session.entries("season")[-1][0].id
+    session.retract(merge)
+    retract = session.entries("season")[-1][0].id
     session.change_group("season", "b", merge_into="a")
-    session.take_back(take_back)
+    session.retract(retract)
     groups = session.groups("season")
     assert groups.resolve("a") == groups.resolve("b") == "b"
 
@@ -132,11 +133,11 @@ def test_merges_that_point_at_each_other_after_a_redo_still_end(session: Session
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": " "}, "' ' cannot name a group"),
-        ({"colour": "red"}, "'red' is no colour; write it like '#0072b2'"),
+        ({"name": " "}, "name of a group must not be blank, got ' '"),
+        ({"colour": "red"}, "colour must look like '#0072b2', got 'red'"),
         ({"merge_into": "summer"}, "'summer' is not a known group"),
         ({"merge_into": "winter"}, "already one group"),
-        ({"name": "\ud800"}, "half a character"),
+        ({"name": "\ud800"}, "lone surrogate"),
     ],
 )
 def test_impossible_changes_are_refused_and_not_written(
@@ -148,7 +149,7 @@ def test_impossible_changes_are_refused_and_not_written(
     assert len(session.entries("season")) == 1
 
 
-def test_a_group_nobody_made_cannot_be_changed(session: Session) -> None:
+def test_an_unknown_group_cannot_be_changed(session: Session) -> None:
     session.tell(label(0, "winter"))
     with pytest.raises(UnknownNameError, match="did you mean 'winter'"):
         session.change_group("season", "wintr", name="cold days")

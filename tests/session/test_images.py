@@ -19,7 +19,7 @@ from tests.session.pictures import Pictures, content_hash, pictures
 def abc(tmp_path: Path) -> Iterator[Session]:
     """Return a session of a.jpg, b.jpg and c.jpg, of which the first and last are copies."""
     with Session.create(tmp_path / "abc", Pictures(["a.jpg", "b.jpg", "c.jpg"], "xyx")) as session:
-        session.add_orientation("season")
+        session.add_criterion("season")
         yield session
 
 

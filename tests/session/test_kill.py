@@ -50,7 +50,7 @@ def test_every_acknowledged_answer_is_found_once_after_100_kills(path: Path) -> 
             acknowledged += killed_after(seconds, path, life, writers.stdin, writers.stdout)
         writers.stdin.close()
     with Session.open(path) as session:
-        assert session._store.rows("PRAGMA integrity_check") == [("ok",)]
+        assert session._database.rows("PRAGMA integrity_check") == [("ok",)]
         entries = [entry for entry, _ in session.entries("season") if entry.kind == "pair"]
         found = Counter(f"{entry.id} {entry.who}" for entry in entries)
         assert len(acknowledged) >= N_KILLS

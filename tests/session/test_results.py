@@ -81,7 +81,7 @@ def test_the_moved_flag_is_not_set_for_new_images(session: Session) -> None:
 
 def test_copies_go_where_their_image_goes(tmp_path: Path) -> None:
     with Session.create(tmp_path / "s", Pictures(["a", "b", "c"], "xyx")) as session:
-        session.add_orientation("season")
+        session.add_criterion("season")
         session.tell(Answer(Question.pair(0, 1), "same"))
         labels = save_results(session, "season", confident([1, 1, 0])).labels
         assert labels.tolist() == [1, 1, 1]
@@ -134,10 +134,10 @@ def test_nothing_is_left_over_when_results_are_replaced(session: Session) -> Non
 @pytest.mark.parametrize(
     ("probabilities", "keys", "message"),
     [
-        (np.ones((3, 2)), (), r"of shape \(3, 2\) do not fit the 20 images"),
-        (np.ones(20), (), r"of shape \(20,\) do not fit"),
-        (np.full((20, 2), np.nan), (), "NaN or infinite"),
-        (np.ones((20, 2)), ("g1",), "1 keys do not fit 2 clusters"),
+        (np.ones((3, 2)), (), r"must have shape \(20, k\).* got \(3, 2\)"),
+        (np.ones(20), (), r"must have shape \(20, k\).* got \(20,\)"),
+        (np.full((20, 2), np.nan), (), "must be finite"),
+        (np.ones((20, 2)), ("g1",), r"one element per cluster \(2\), got 1"),
     ],
 )
 def test_results_that_do_not_fit_are_refused(
@@ -149,7 +149,7 @@ def test_results_that_do_not_fit_are_refused(
 
 
 def test_before_any_training_there_is_nothing_to_show(session: Session) -> None:
-    with pytest.raises(SessionError, match="Orientation 'season' has no groups yet"):
+    with pytest.raises(SessionError, match="Criterion 'season' has no groups yet"):
         assignments(session, "")
 
 

@@ -8,7 +8,7 @@ import pytest
 from likewise.constraints.relation import Relation
 from likewise.errors import NewerSessionError, SessionError
 from likewise.session import Session
-from likewise.session.schema import APPLICATION_ID, MIGRATIONS, begin, migrate, version_of
+from likewise.session.schema import APPLICATION_ID, MIGRATIONS, create_schema, migrate, read_version
 from tests.session.pictures import content_hash
 
 
@@ -34,10 +34,11 @@ def at_version(folder: Path, version: int) -> None:
                     "INSERT INTO image VALUES (?, ?, ?, 'present', NULL, NULL)",
                     (i, content_hash(str(i)), f"{i}.jpg".encode()),
                 )
-            db.execute("INSERT INTO orientation VALUES (1, 'season', 2, 0, '1-season')")
+            table = "criterion" if version >= 3 else "orientation"
+            db.execute(f"INSERT INTO {table} VALUES (1, 'season', 2, 0, '1-season')")
             one, two, three = (content_hash(str(i)) for i in range(3))
             insert = (
-                'INSERT INTO log (orientation, kind, images, answer, "group", groups, who, at) '
+                f'INSERT INTO log ({table}, kind, images, answer, "group", groups, who, at) '
                 "VALUES (1, ?, ?, ?, ?, '[]', 'ann', '')"
             )
             db.execute(insert, ("pair", f'["{one}", "{two}"]', "same", None))
@@ -50,7 +51,7 @@ def test_a_session_of_any_earlier_release_opens_with_everything_in_it(
 ) -> None:
     at_version(tmp_path / "old", version)
     with Session.open(tmp_path / "old") as session:
-        assert session._store.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
+        assert session._database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
         if version >= 1:
             assert [entry.answer for entry in session.answers("season")] == ["same", "winter"]
             assert session.graph("season").relation(0, 1) is Relation.SAME
@@ -66,28 +67,30 @@ def test_every_way_to_the_newest_schema_ends_in_the_same_tables(
     migrate(db, MIGRATIONS[:version])
     migrate(db)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
-        begin(fresh)
+        create_schema(fresh)
         assert tables(db) == tables(fresh)
-        assert version_of(db) == version_of(fresh) == len(MIGRATIONS)
+        assert read_version(db) == read_version(fresh) == len(MIGRATIONS)
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(db: sqlite3.Connection) -> None:
-    begin(db)
+    create_schema(db)
     before = tables(db)
     broken = "CREATE TABLE half (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1);"
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrate(db, [*MIGRATIONS, broken])
     assert tables(db) == before
-    assert version_of(db) == len(MIGRATIONS)
+    assert read_version(db) == len(MIGRATIONS)
     assert not db.in_transaction
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_a_file_from_the_future_is_refused_in_words_and_untouched(path: Path, write: bool) -> None:
+def test_a_file_of_a_newer_release_is_refused_and_not_changed(path: Path, write: bool) -> None:
     with closing(sqlite3.connect(path / "session.sqlite3")) as db:
         db.execute("PRAGMA user_version = 99")
     before = (path / "session.sqlite3").read_bytes()
-    message = rf"newer release \(schema 99; this one knows {len(MIGRATIONS)}\). Upgrade"
+    message = (
+        rf"newer release \(schema 99, this release supports up to {len(MIGRATIONS)}\). Upgrade"
+    )
     with pytest.raises(NewerSessionError, match=message):
         Session.open(path, write=write)
     assert (path / "session.sqlite3").read_bytes() == before
@@ -102,11 +105,11 @@ def test_a_reader_says_that_an_older_file_must_be_opened_for_writing_once(tmp_pa
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_somebody_elses_database_is_refused_and_untouched(tmp_path: Path, write: bool) -> None:
+def test_a_database_of_another_program_is_refused_unchanged(tmp_path: Path, write: bool) -> None:
     file = tmp_path / "session.sqlite3"
     with closing(sqlite3.connect(file)) as db:
         db.execute("CREATE TABLE recipes (name TEXT)")
     before = file.read_bytes()
-    with pytest.raises(SessionError, match="is a database, but not one of likewise"):
+    with pytest.raises(SessionError, match="is an SQLite database but not a likewise session"):
         Session.open(tmp_path, write=write)
     assert file.read_bytes() == before

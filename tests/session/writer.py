@@ -21,7 +21,7 @@ def write_answers(path: str, life: str) -> None:
             if i != j:
                 told = session.tell(Answer(Question.pair(i, j), answer, who=f"{life} {count}"))
                 say(f"{told.id} {life} {count}\n")
-            if count % 7 == 0:  # labels write two tables, take-backs replay
+            if count % 7 == 0:  # labels write two tables, retractions replay
                 session.tell(
                     Answer(Question.label(i), f"name {count}", who=f"{life} label {count}")
                 )

@@ -13,11 +13,11 @@ from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
 
 if TYPE_CHECKING:
+    from likewise.session.import_answers import Imported
     from likewise.session.session import Session
-    from likewise.session.transfer import Imported
 
 FORMS = ("jsonl", "csv")
-_COLUMNS = ("kind", "images", "answer", "group", "groups", "orientation", "who", "at", "seconds")
+_COLUMNS = ("kind", "images", "answer", "group", "groups", "criterion", "who", "at", "seconds")
 
 
 def answers(
@@ -62,7 +62,7 @@ def answers(
 
 
 def _lines(session: "Session", by: str) -> list[dict[str, Any]]:
-    from likewise.session.transfer import answer_lines
+    from likewise.session.import_answers import answer_lines
 
     return [json.loads(line) for line in answer_lines(session, by)]
 
@@ -72,12 +72,12 @@ def _cell(value: Any) -> Any:
 
 
 def _take_in(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> None:
-    from likewise.session.transfer import import_answers
+    from likewise.session.import_answers import import_answers
 
     with open_to_write(path) as session:
         imported = import_answers(session, file, into=by, strict=strict)
     report_import(imported)
-    if imported.problems and not imported.n_imported + imported.n_doubled:
+    if imported.problems and not imported.n_imported + imported.n_duplicates:
         raise AnswersFileError(
             f"No line of {file} could be taken in, so nothing was; correct the lines above, or "
             "check that the file is about the pictures of this session."
@@ -86,8 +86,8 @@ def _take_in(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> No
         print_json(import_row(imported))
     else:
         say(
-            f"{count_noun(imported.n_imported, 'answer')} taken in, {imported.n_doubled:,} known "
-            f"before, {count_noun(len(imported.problems), 'line')} left out"
+            f"{count_noun(imported.n_imported, 'answer')} imported, {imported.n_duplicates:,} "
+            f"already known, {count_noun(len(imported.problems), 'line')} left out"
         )
 
 
@@ -100,6 +100,6 @@ def import_row(imported: "Imported") -> dict[str, Any]:
     """Return what became of an answers file, for JSON."""
     return {
         "n_imported": imported.n_imported,
-        "n_doubled": imported.n_doubled,
+        "n_doubled": imported.n_duplicates,
         "problems": [{"line": one.line, "reason": one.reason} for one in imported.problems],
     }

@@ -60,11 +60,11 @@ def ask(
     check_encoder(encoder or "bundled")
     opened = open_to_write(session)
     with Desk(opened, encoder=encoder or "bundled") as desk:
-        if not opened.orientations:
+        if not opened.criteria:
             raise SessionError(
                 f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
             )
-        sorting = desk.sorting(opened.orientation(by).name)
+        sorting = desk.sorting(opened.criterion(by).name)
         show = ImageViewer(desk.album.thumbnail, pictures)  # refuses before the long work
         with Bars() as bars:
             embedded(desk, bars, sorting.name)

@@ -61,13 +61,13 @@ def check_place(path: Path) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file at once, in the place of an earlier one."""
-    from likewise.session.atomic import write_whole
+    from likewise.session.atomic import write_atomic
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
             stream.write(content)
 
-    write_whole(path, write)
+    write_atomic(path, write)
 
 
 def count_noun(n: int, word: str) -> str:

@@ -69,7 +69,7 @@ def write_rows(out: Path, found: "Embeddings") -> None:
     """Write all facets side by side as a NumPy file, whole or not at all."""
     import numpy as np
 
-    from likewise.session.atomic import write_whole
+    from likewise.session.atomic import write_atomic
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
@@ -79,4 +79,4 @@ def write_rows(out: Path, found: "Embeddings") -> None:
             )
             stream.write(rows.data)  # `numpy.save` would not say that the disk is full
 
-    write_whole(out, write)
+    write_atomic(out, write)

@@ -10,7 +10,7 @@ from likewise.cli.options import AsJson, By, SessionPath
 from likewise.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    from likewise.session.export import Exported
+    from likewise.session.export.tables import Exported
     from likewise.session.session import Session
 
 FORMS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answers")
@@ -63,7 +63,8 @@ def export(
             f"--unsure-below is for csv and folders, not for {to}; leave it out, or change --to."
         )
     from likewise.cli.console import Bars
-    from likewise.session.export import export_csv, export_folders
+    from likewise.session.export.folders import export_folders
+    from likewise.session.export.tables import export_csv
     from likewise.session.session import Session
 
     with Session.open(session, write=False) as opened:
@@ -88,22 +89,22 @@ def export(
 
 
 def _named(session: "Session", by: str, to: str) -> Path:
-    from likewise.desk.exporting import FORMS as FILES
-    from likewise.session.names import fit_name
+    from likewise.session.export.folders import safe_name
+    from likewise.session.export.formats import FORMATS as FILES
 
-    name = session.orientation(by).name
-    return Path(fit_name(f"{name}.{FILES[to].ending}" if to in FILES else name))
+    name = session.criterion(by).name
+    return Path(safe_name(f"{name}.{FILES[to].extension}" if to in FILES else name))
 
 
 def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
     from likewise.cli.console import check_free, replace_file
     from likewise.desk.album import Album
-    from likewise.desk.exporting import export as content_of
-    from likewise.desk.exporting import left_out
-    from likewise.session.export import Exported
+    from likewise.session.export.formats import export as content_of
+    from likewise.session.export.formats import left_out
+    from likewise.session.export.tables import Exported
 
     check_free(out)
-    name = session.orientation(by).name
+    name = session.criterion(by).name
     replace_file(out, content_of(session, Album(session), name, to))
     if to == "answers":
         return Exported(session.graph(name).n_answers, ())

@@ -17,11 +17,11 @@ from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
-from likewise.session.begin import EMBEDDINGS, check_free
+from likewise.session.create import EMBEDDINGS, check_can_create
+from likewise.session.database import DATABASE
+from likewise.session.import_answers import Imported, import_answers
 from likewise.session.results import load_results
 from likewise.session.session import Session
-from likewise.session.store import DATABASE
-from likewise.session.transfer import Imported, import_answers
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class FitSession:
                 self.collection = read_several(folder, bars)
                 self.session.sync(self.collection)
             else:
-                check_free(place)
+                check_can_create(place)
                 self.collection = read_several(folder, bars)
                 self.session = undo.enter_context(Session.create(place, self.collection))
-            self.by = self.session.have_orientation(by, n_clusters).name
+            self.by = self.session.ensure_criterion(by, n_clusters).name
             undo.pop_all()
 
     def __enter__(self) -> Self:

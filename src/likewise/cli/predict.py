@@ -78,8 +78,8 @@ def predict(
 def _check(path: Path, by: str) -> None:
     """Refuse before any work what cannot predict, and say what is not used."""
     from likewise.nn.checkpoint_io import check_model
+    from likewise.session.database import DATABASE
     from likewise.session.session import Session
-    from likewise.session.store import DATABASE
 
     if (path / DATABASE).exists():
         with Session.open(path, write=False) as session:
@@ -103,7 +103,7 @@ def _has_model(session: "Session", by: str) -> bool:
 
 
 def _check_answers(session: "Session", by: str) -> None:
-    name = session.orientation(by).name
+    name = session.criterion(by).name
     if not session.graph(name).answers:
         raise ModelFileError(
             f"{session.path} has no answers by {name!r} to learn from; answer some "
@@ -113,7 +113,7 @@ def _check_answers(session: "Session", by: str) -> None:
 
 def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
     from likewise.methods.registry import load_method
-    from likewise.session.store import DATABASE
+    from likewise.session.database import DATABASE
 
     if not (path / DATABASE).exists():
         return _Trained(load_method(path), {})
@@ -136,7 +136,7 @@ def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained
     from likewise.desk.pupil import Pupil, Vectors
 
     _check_answers(session, by)
-    orientation = session.orientation(by)
+    orientation = session.criterion(by)
     embedding = bars.step("embedding")
 
     def hear(message: Message) -> None:

@@ -68,7 +68,7 @@ def check_pictures(folder: Path, command: str, *, takes_session: bool = True) ->
     ------
     CollectionError
     """
-    from likewise.session.store import DATABASE
+    from likewise.session.database import DATABASE
 
     if not (folder.expanduser() / DATABASE).exists():
         return

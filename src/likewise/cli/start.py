@@ -83,7 +83,7 @@ def start(
 
 def _check_wishes(place: Path, by: str, k: int | None) -> None:
     """Refuse what cannot be meant before anything is read or made."""
-    from likewise.session.store import DATABASE
+    from likewise.session.database import DATABASE
 
     if not by.strip() and (by or not (place / DATABASE).exists()):
         raise InvalidParameterError(
@@ -98,12 +98,12 @@ def _check_wishes(place: Path, by: str, k: int | None) -> None:
 
 def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
     from likewise.cli.sessions import read_several
-    from likewise.session.begin import check_free
+    from likewise.session.create import check_can_create
+    from likewise.session.database import DATABASE
     from likewise.session.session import Session
-    from likewise.session.store import DATABASE
 
     if not (path / DATABASE).exists():
-        check_free(path)
+        check_can_create(path)
         return Session.create(path, read_several(folder, bars))
     session = open_to_write(path, folder)  # before the scan: one that is busy is refused at once
     try:
@@ -121,7 +121,7 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
     """Have the orientation in the session, and first in line to be shown."""
     n_pictures = len(session.images.askable)
     wrong = ""
-    if not by and not session.orientations:
+    if not by and not session.criteria:
         wrong = 'It is not said by what to sort; add --by "season", or whatever you have in mind.'
     if k is not None and k > n_pictures:
         wrong = (
@@ -132,7 +132,7 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
         session.close()
         raise InvalidParameterError(wrong)
     if by:
-        session.have_orientation(by, k)
+        session.ensure_criterion(by, k)
 
 
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
@@ -152,7 +152,7 @@ def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool)
             webbrowser.open(door.address)
 
     with desk:
-        for orientation in desk.session.orientations:
+        for orientation in desk.session.criteria:
             desk.sorting(orientation.name)
         with Bars() as bars:
             embedded(desk, bars)

@@ -81,7 +81,7 @@ class Answer:
         ``"same"``, ``"different"``, ``"cannot_tell"``, ``"bad_image"``; for a
         choice also ``"none"``, ``"new"`` or the key of a group shown; for a
         label the name of the group.
-    who, orientation : str
+    who, criterion : str
     at : str
         ISO 8601, UTC; empty where nobody noted it.
     seconds : float, optional
@@ -91,7 +91,7 @@ class Answer:
     question: Question
     answer: str
     who: str = ""
-    orientation: str = ""
+    criterion: str = ""
     at: str = ""
     seconds: float | None = None
 

@@ -35,7 +35,7 @@ def to_line(answer: Answer, identities: Sequence[str]) -> dict[str, Any]:
     if question.kind == "choice":
         line["groups"] = list(question.groups)
     return line | {
-        "orientation": answer.orientation,
+        "criterion": answer.criterion,
         "who": answer.who,
         "at": answer.at,
         "seconds": answer.seconds,
@@ -45,8 +45,9 @@ def to_line(answer: Answer, identities: Sequence[str]) -> dict[str, Any]:
 def from_line(line: object, positions: Mapping[str, int]) -> Answer:
     """Return the answer in one line, already parsed from JSON.
 
-    Fields that are not known are passed over; ``group``, ``orientation``,
-    ``who``, ``at`` and ``seconds`` may be missing or null.
+    Fields that are not known are passed over; ``group``, ``criterion``,
+    ``who``, ``at`` and ``seconds`` may be missing or null. Release 0.1 wrote
+    ``orientation`` for ``criterion``.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def from_line(line: object, positions: Mapping[str, int]) -> Answer:
             _question(line, positions),
             _word(line),
             who=_text(line, "who"),
-            orientation=_text(line, "orientation"),
+            criterion=_text(line, "criterion") or _text(line, "orientation"),
             at=_text(line, "at"),
             seconds=_seconds(line),
         )

@@ -9,7 +9,7 @@ from likewise.errors import CollectionError, ImageError, InvalidParameterError
 from likewise.images.files import FileCollection
 from likewise.images.resize import thumbnail
 from likewise.images.validate_files import ImageFile
-from likewise.session.begin import THUMBNAILS
+from likewise.session.create import THUMBNAILS
 from likewise.session.session import Session
 
 SMALL, LARGE = 256, 1600  # the longer side in pixels

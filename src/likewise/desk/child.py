@@ -64,7 +64,7 @@ def _study(
     from likewise.desk.pupil import Pupil
 
     try:
-        orientation = session.orientation(name)
+        orientation = session.criterion(name)
         if orientation.id not in pupils:
             pupils[orientation.id] = Pupil(session, orientation, vectors, say)
         pupils[orientation.id].study(orientation)

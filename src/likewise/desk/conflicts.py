@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from likewise.session.answers import Entry
+from likewise.session.log import Entry
 from likewise.session.session import Session
 
 

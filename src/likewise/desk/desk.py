@@ -14,9 +14,9 @@ from likewise.desk.sorting import More, Reply, Sorting
 from likewise.desk.trainer import Trainer
 from likewise.desk.watching import FolderWatch
 from likewise.errors import LikewiseError
-from likewise.session.answers import Entry
+from likewise.session.criteria import Criterion
 from likewise.session.images import Changes
-from likewise.session.orientations import Orientation
+from likewise.session.log import Entry
 from likewise.session.session import Session
 
 _SOON, _LATER = 5, 1.5  # answers after which training is due at once; else after these seconds
@@ -87,19 +87,19 @@ class Desk(Board):
 
     def sorting(self, name: str = "") -> Sorting:
         """Return one orientation at work; the empty name means the one to begin with."""
-        if not name and self.session.orientations:
-            name = self._first or self.session.orientations[0].name
-        orientation = self.session.orientation(name)
+        if not name and self.session.criteria:
+            name = self._first or self.session.criteria[0].name
+        orientation = self.session.criterion(name)
         with self._lock:
             if orientation.id not in self._sortings:
                 self._sortings[orientation.id] = Sorting(self.session, orientation.name)
                 self._train(orientation.name)
             return self._sortings[orientation.id]
 
-    def add_orientation(self, name: str, n_clusters: int | None) -> Orientation:
+    def add_criterion(self, name: str, n_clusters: int | None) -> Criterion:
         """Begin another way to sort the same pictures."""
         two = n_clusters == 2
-        orientation = self.session.add_orientation(name, n_clusters, two_groups=two)
+        orientation = self.session.add_criterion(name, n_clusters, two_groups=two)
         self.sorting(orientation.name)
         self.publish({"event": "orientations"})
         return orientation
@@ -144,17 +144,17 @@ class Desk(Board):
         self._answered(sorting, 1)
         return entry
 
-    def take_back(self, name: str, number: int, who: str = "") -> Entry:
+    def retract(self, name: str, number: int, who: str = "") -> Entry:
         """Take back any entry of the log."""
         sorting = self.sorting(name)
-        entry = sorting.take_back(number, who)
+        entry = sorting.retract(number, who)
         self._answered(sorting, 1)
         return entry
 
-    def stand_by(self, name: str, number: int, who: str = "") -> None:
+    def confirm(self, name: str, number: int, who: str = "") -> None:
         """Say that a doubtful answer is right: it is not offered again, and the model trusts it."""
         sorting = self.sorting(name)
-        sorting.stand_by(number, who)
+        sorting.confirm(number, who)
         self._answered(sorting, 1)
 
     def merged(self, sorting: Sorting) -> None:

@@ -17,9 +17,9 @@ from likewise.desk.ties import Ties
 from likewise.errors import SessionError
 from likewise.methods.advice import Advice, advise
 from likewise.methods.seeds_of_groups import seeds_of
-from likewise.session.answers import Entry
+from likewise.session.criteria import Criterion
 from likewise.session.groups import Groups
-from likewise.session.orientations import Orientation
+from likewise.session.log import Entry
 from likewise.session.results import Results, load_results, save_results
 from likewise.session.session import Session
 
@@ -72,9 +72,9 @@ class Findings:
         self._conflicts: list[Conflict] | None = None
 
     @property
-    def orientation(self) -> Orientation:
+    def orientation(self) -> Criterion:
         """Return the orientation as it is on disk."""
-        return self._session.orientation(self.name)
+        return self._session.criterion(self.name)
 
     @property
     def results(self) -> Results | None:
@@ -114,7 +114,7 @@ class Findings:
         """Return answers worth a second look, the most doubtful first."""
         if not self.suspicion:
             return []
-        return self.suspicion.doubts(self._standing(), self._session.stood_by(self.name))
+        return self.suspicion.doubts(self._standing(), self._session.confirmed(self.name))
 
     def violations(self) -> list[Entry]:
         """Return the answers that the groups as they are shown do not honour.

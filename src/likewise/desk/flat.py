@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
-from likewise.session.atomic import write_whole
+from likewise.session.atomic import write_atomic
 from likewise.session.session import Session
 
 FILE = "map.npz"
@@ -62,7 +62,7 @@ def save_map(
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
             np.savez(stream, positions=positions, places=places)
 
-    write_whole(folder / FILE, write)
+    write_atomic(folder / FILE, write)
 
 
 def load_map(session: Session, orientation: str) -> tuple[Indexes, npt.NDArray[np.uint16]]:

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from likewise.constraints.relation import Indexes
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.session.assignments import Snapshot, place_images
 from likewise.session.groups import Group
-from likewise.session.moment import Moment, places
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
 
@@ -87,10 +87,10 @@ class Gallery:
 
 def make_gallery(session: Session, orientation: str, results: Results) -> Gallery:
     """Return the gallery of an orientation that has results."""
-    moment = Moment.of(session, orientation, results.keys)
+    moment = Snapshot.of(session, orientation, results.keys)
     if len(moment.first) != len(results.labels):  # new pictures were found at this very moment
         results = load_results(session, orientation) or results
-    found, made = places(results, moment), moment.groups
+    found, made = place_images(results, moment), moment.groups
     keys = [made.resolve(key) for key in results.keys]
     groups = tuple(group for group in made.shown() if group.key in keys)
     place = {group.key: number for number, group in enumerate(groups)}

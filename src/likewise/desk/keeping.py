@@ -8,8 +8,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Indexes
 from likewise.desk.columns import stable_columns
 from likewise.methods.base import PersonalClusterer
-from likewise.session.anchors import held_in
-from likewise.session.results import Results, load_results, save_results
+from likewise.session.results import Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
 
 _PUT_THERE = 40  # how much more an image counts that was put into a group by its name
@@ -78,7 +77,7 @@ def _places_before(
     weight = np.ones(n, dtype=np.intp)
     weight[_known_by(places, graph)] = n
     said = {number: a for number, a in graph.answers.items() if number not in graph.set_aside}
-    held = held_in(said, session.groups(orientation), keys)
+    held = pinned_columns(said, session.groups(orientation), keys)
     places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE * n
     return places, weight
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from likewise.errors import SessionError
 from likewise.methods.experience import Experience
-from likewise.session.atomic import write_whole
+from likewise.session.atomic import write_atomic
 
 FILE = "experience.npz"
 
@@ -22,7 +22,7 @@ def keep(folder: Path, experience: Experience) -> None:
             np.savez(stream, allow_pickle=False, **experience.arrays())
 
     with contextlib.suppress(SessionError):
-        write_whole(folder / FILE, write)
+        write_atomic(folder / FILE, write)
 
 
 def recall(folder: Path, experience: Experience) -> None:

@@ -21,8 +21,8 @@ from likewise.encoders.store import EmbeddingStore
 from likewise.errors import PoolExhaustedError
 from likewise.methods.likewise import Likewise
 from likewise.methods.seeds_of_groups import seeds_of
-from likewise.session.begin import EMBEDDINGS
-from likewise.session.orientations import Orientation
+from likewise.session.create import EMBEDDINGS
+from likewise.session.criteria import Criterion
 from likewise.session.session import Session
 
 Say = Callable[[Message], None]
@@ -63,7 +63,7 @@ class Pupil:
     ----------
     session : Session
         Open for reading.
-    orientation : Orientation
+    orientation : Criterion
     vectors : Vectors
     say : callable
         Takes the messages for the parent.
@@ -75,14 +75,14 @@ class Pupil:
     """
 
     def __init__(
-        self, session: Session, orientation: Orientation, vectors: Vectors, say: Say
+        self, session: Session, orientation: Criterion, vectors: Vectors, say: Say
     ) -> None:
         self._session, self._vectors, self._say = session, vectors, say
         self._row = np.full(vectors.n_known, -1, dtype=np.intp)
         self._row[vectors.positions] = np.arange(len(vectors.positions))
         self._begin(orientation)
 
-    def _begin(self, orientation: Orientation) -> None:
+    def _begin(self, orientation: Criterion) -> None:
         self._orientation = orientation
         self._told: dict[int, int] = {}  # number in the log -> number in the model's graph
         self._merged = self._merges()
@@ -92,7 +92,7 @@ class Pupil:
         self.model.start(self._vectors.embeddings)
         recall(self._session.model_folder(orientation.name), self.model.experience_)
 
-    def study(self, orientation: Orientation) -> None:
+    def study(self, orientation: Criterion) -> None:
         """Take in the answers that are new, ask at once, then train, keep it, and ask again."""
         if orientation != self._orientation or self._merges() != self._merged:
             self._begin(orientation)  # as after a restart: old answers mean something else now
@@ -144,7 +144,7 @@ class Pupil:
 
     def _hear_what_is_right(self) -> bool:
         """Have the model trust what a person stood by; return whether that is news to it."""
-        kept = self._session.stood_by(self._orientation.name)
+        kept = self._session.confirmed(self._orientation.name)
         aside = self.model.constraints_.set_aside  # which place nothing
         said = {number for number, told in self._told.items() if told not in aside}
         images = {i for number in kept.keys() & said for i in kept[number]}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME
-from likewise.session.answers import Entry
+from likewise.session.log import Entry
 from likewise.session.results import Results
 
 

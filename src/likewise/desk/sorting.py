@@ -15,8 +15,8 @@ from likewise.desk.openness import subject
 from likewise.desk.splitting import SplitOff
 from likewise.desk.together import Together
 from likewise.errors import InvalidParameterError
-from likewise.session.answers import Entry
 from likewise.session.groups import Group
+from likewise.session.log import Entry
 from likewise.session.session import Session
 
 More = tuple[int, str]  # how many questions are wanted next, and for whom
@@ -63,7 +63,7 @@ class Sorting(Inquiry):
         The same answer of the same person sent twice in a row (by a page that did not hear our
         reply) is one answer. Answers of several people at a time share one sync of the disk.
         """
-        answer = Answer(question, word, who=who, orientation=self.name, seconds=seconds)
+        answer = Answer(question, word, who=who, criterion=self.name, seconds=seconds)
         return self._together((answer, more))
 
     def _take_in(self, given: list[tuple[Answer, More]]) -> list[Reply]:
@@ -125,7 +125,7 @@ class Sorting(Inquiry):
         return key, told
 
     def _tell(self, said: Sequence[tuple[Question, str]], who: str) -> list[Told]:
-        answers = [Answer(q, word, who=who, orientation=self.name) for q, word in said]
+        answers = [Answer(q, word, who=who, criterion=self.name) for q, word in said]
         told = self._session.tell_all(answers)
         for answer, one in zip(answers, told, strict=True):
             self._taken_in(answer, one)
@@ -136,7 +136,7 @@ class Sorting(Inquiry):
         known = self.orientation
         if known.n_clusters is not None:
             n = max(known.n_clusters, n_shown) + 1
-            self._session.change_orientation(replace(known, n_clusters=n, two_groups=False))
+            self._session.change_criterion(replace(known, n_clusters=n, two_groups=False))
 
     def _free_key(self, name: str) -> str:
         """Return the key of a group that no column stands for yet."""
@@ -158,15 +158,15 @@ class Sorting(Inquiry):
             self._unsplit()
             return entry
 
-    def take_back(self, number: int, who: str = "") -> Entry:
+    def retract(self, number: int, who: str = "") -> Entry:
         """Take back any entry of the log."""
         with self._session.lock:
-            entry = self._session.take_back(number, who)
+            entry = self._session.retract(number, who)
             self._forget()
             self._unsplit()
             return entry
 
-    def stand_by(self, number: int, who: str = "") -> None:
+    def confirm(self, number: int, who: str = "") -> None:
         """Note that a doubtful answer was meant as it is; undo takes that back too."""
         with self._session.lock:
             answer = self._session.graph(self.name).answers.get(number)
@@ -175,9 +175,9 @@ class Sorting(Inquiry):
                     f"Answer {number} by {self.name!r} does not stand, so nobody can stand by it; "
                     "it may have been taken back meanwhile. Look at the list of answers."
                 )
-            if number not in self._session.stood_by(self.name):
+            if number not in self._session.confirmed(self.name):
                 images = self.suspicion.confirmed_by(number, answer.question)
-                self._session.stand_by(self.name, number, images, who)
+                self._session.confirm(self.name, number, images, who)
 
     def _unsplit(self) -> None:
         """Undo the splits of which nothing is left: as many groups as before are wanted then.
@@ -191,7 +191,7 @@ class Sorting(Inquiry):
             made.pop()
             if known.n_clusters is not None and known.n_clusters > len(made):
                 fewer = replace(known, n_clusters=len(made), two_groups=was_two)
-                self._session.change_orientation(fewer)
+                self._session.change_criterion(fewer)
             self._drop_column(key)
 
     def _taken_in(self, answer: Answer, told: Told) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from likewise.constraints.question import Question
 from likewise.constraints.relation import Indexes
 from likewise.desk.messages import Message
-from likewise.session.answers import Entry
+from likewise.session.log import Entry
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from likewise.constraints.question import MAX_GROUPS, RESERVED
 from likewise.desk.inquiry import LIKE
-from likewise.session.answers import STAND_BY, Entry
 from likewise.session.groups import Groups
+from likewise.session.log import CONFIRM, Entry
 
 _SAYS = {
     "same": "same",
@@ -27,7 +27,7 @@ def says(entry: Entry, groups: Groups) -> str:
         key = entry.group or ""
         name = groups[key].name if key in groups else key  # its own, not of what it became
         return f"{name} and {groups.name(entry.groups[0])} are one"
-    if entry.kind == STAND_BY:
+    if entry.kind == CONFIRM:
         return " ".join([*(f"“{_word(said, groups)}”" for said in entry.groups), "is right"])
     return _word(entry.answer, groups)
 

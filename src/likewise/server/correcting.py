@@ -29,12 +29,12 @@ def correcting(desk: Desk) -> APIRouter:
         return [views.doubt(one) for one in desk.sorting(orientation).doubts()]
 
     @router.post("/suspects/{number}", status_code=204)
-    def stand_by(number: Id, orientation: Words = "", who: Words = "") -> None:
+    def confirm(number: Id, orientation: Words = "", who: Words = "") -> None:
         """Say that an answer was meant as it is: it is not offered again, and is trusted.
 
         Undo takes that back.
         """
-        desk.stand_by(orientation, number, who)
+        desk.confirm(orientation, number, who)
 
     @router.get("/violations")
     def violations(orientation: Words = "") -> list[EntryOut]:

@@ -5,10 +5,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Response
 
 from likewise.desk.desk import Desk
-from likewise.desk.exporting import FORMS, export
-from likewise.desk.folders import sort_into_folders
 from likewise.server.replies import FoldersOut
 from likewise.server.shapes import FoldersIn, Words
+from likewise.session.export.folders import export_beside
+from likewise.session.export.formats import FORMATS, export
 
 
 def keeping(desk: Desk) -> APIRouter:
@@ -20,8 +20,8 @@ def keeping(desk: Desk) -> APIRouter:
         """Return the groups, or the answers, as a file; every answer that stands is honoured."""
         name = desk.sorting(orientation).name
         content = export(desk.session, desk.album, name, to)
-        form = FORMS[to]
-        file = quote(f"{name}.{form.ending}")
+        form = FORMATS[to]
+        file = quote(f"{name}.{form.extension}")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
         return Response(content, media_type=form.media_type, headers=headers)
 
@@ -29,7 +29,7 @@ def keeping(desk: Desk) -> APIRouter:
     def into_folders(given: FoldersIn) -> FoldersOut:
         """Sort the pictures into a new folder beside theirs; the originals stay."""
         name = desk.sorting(given.orientation).name
-        place, done = sort_into_folders(desk.session, name, given.how)
+        place, done = export_beside(desk.session, name, given.how)
         left_out = [f"{path} {reason}" for path, reason in done.left_out]
         return FoldersOut(folder=str(place), n_written=done.n_written, left_out=left_out[:100])
 

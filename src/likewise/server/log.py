@@ -8,7 +8,7 @@ from likewise.desk.desk import Desk
 from likewise.server.replies import AnswersOut, EntryOut, UndoOut
 from likewise.server.shapes import UndoIn, Words
 from likewise.server.views import Views
-from likewise.session.answers import ANSWERS, TAKE_BACK
+from likewise.session.log import ANSWERS, RETRACT
 
 Some = Annotated[int, Query(ge=1, le=500)]
 From = Annotated[int, Query(ge=0, le=2**53)]
@@ -27,11 +27,11 @@ def log(desk: Desk) -> APIRouter:
         sorting = desk.sorting(orientation)
         aside = desk.session.graph(sorting.name).set_aside
         entries = desk.session.entries(sorting.name)
-        fell = {one.takes_back: one.id for one, stands in entries if one.takes_back and stands}
+        fell = {one.retracts: one.id for one, stands in entries if one.retracts and stands}
         found = [
             views.entry(one, stands=stands, aside=one.id in aside, taken_back_by=fell.get(one.id))
             for one, stands in reversed(entries)
-            if one.kind != TAKE_BACK
+            if one.kind != RETRACT
         ]
         fitting = [entry for entry in found if _fits(entry, search)]
         stands = [entry.stands for entry in fitting if entry.kind in ANSWERS]
@@ -43,9 +43,9 @@ def log(desk: Desk) -> APIRouter:
         )
 
     @router.delete("/answers/{number}")
-    def take_back(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:
+    def retract(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:
         """Take back any answer, or any change of a group; of a take-back: bring it back."""
-        return views.entry(desk.take_back(orientation, number, who), stands=False)
+        return views.entry(desk.retract(orientation, number, who), stands=False)
 
     @router.post("/undo")
     def undo(given: UndoIn | None = None) -> UndoOut:

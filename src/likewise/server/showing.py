@@ -48,13 +48,13 @@ def showing(desk: Desk) -> APIRouter:
                 n_clusters=one.n_clusters,
                 n_answers=desk.session.graph(one.name).n_answers,
             )
-            for one in desk.session.orientations
+            for one in desk.session.criteria
         ]
 
     @router.post("/orientations", status_code=201)
-    def add_orientation(given: OrientationIn) -> OrientationOut:
+    def add_criterion(given: OrientationIn) -> OrientationOut:
         """Begin another way to sort the same pictures; vectors are shared."""
-        made = desk.add_orientation(given.name, given.n_clusters)
+        made = desk.add_criterion(given.name, given.n_clusters)
         return OrientationOut(name=made.name, n_clusters=made.n_clusters, n_answers=0)
 
     @router.post("/rescan")

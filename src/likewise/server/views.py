@@ -21,7 +21,7 @@ from likewise.server.replies import (
     ShownGroup,
     StatusOut,
 )
-from likewise.session.answers import Entry
+from likewise.session.log import Entry
 from likewise.session.results import Results
 from likewise.session.session import Session
 
@@ -80,7 +80,7 @@ class Views:
         """Return a line of the log."""
         positions, names = self._session.images.positions, self._session.images.names
         images = [positions[content] for content in compared(entry) if content in positions]
-        name = next(o.name for o in self._session.orientations if o.id == entry.orientation)
+        name = next(o.name for o in self._session.criteria if o.id == entry.criterion)
         return EntryOut(
             id=entry.id,
             kind=entry.kind,

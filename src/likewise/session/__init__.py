@@ -1,26 +1,32 @@
-"""One person's work on disk: the answer log, orientations, export."""
+"""Sessions on disk: images, criteria, the answer log, groups, results, import and export."""
 
-from likewise.session.answers import Entry
 from likewise.session.assignments import Assignment, assignments
-from likewise.session.export import Exported, export_csv, export_folders
+from likewise.session.criteria import Criterion
+from likewise.session.export.folders import export_folders
+from likewise.session.export.tables import Exported, export_csv
 from likewise.session.groups import Group, Groups
 from likewise.session.images import Changes, Images
-from likewise.session.orientations import Orientation
+from likewise.session.import_answers import (
+    Imported,
+    Problem,
+    answer_lines,
+    export_answers,
+    import_answers,
+)
+from likewise.session.log import Entry
 from likewise.session.results import Results, load_results, save_results
 from likewise.session.session import Session
-from likewise.session.sieve import Problem
-from likewise.session.transfer import Imported, answer_lines, export_answers, import_answers
 
 __all__ = [
     "Assignment",
     "Changes",
+    "Criterion",
     "Entry",
     "Exported",
     "Group",
     "Groups",
     "Images",
     "Imported",
-    "Orientation",
     "Problem",
     "Results",
     "Session",

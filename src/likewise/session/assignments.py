@@ -1,15 +1,17 @@
-"""Where every image belongs now: the model's findings with all answers that stand honoured."""
+"""The group of every image now: the model's predictions with all active answers satisfied."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from likewise.constraints.relation import Indexes
+from likewise.constraints.honour import nearest_labels
 from likewise.errors import InvalidParameterError, SessionError
-from likewise.session.moment import Moment, places
-from likewise.session.results import Results, load_results
+from likewise.session.groups import Groups
+from likewise.session.results import Results, confidence, load_results, pin, pinned_columns
 from likewise.session.session import Session
+from likewise.types import Floats, Indexes, Pairs
 
 BAD_IMAGE = "bad image"
 NOT_SORTED = "not sorted yet"
@@ -17,24 +19,146 @@ UNSURE = "unsure"
 
 
 @dataclass(frozen=True)
+class Snapshot:
+    """Copy of everything but the model that determines the group of each image.
+
+    Parameters
+    ----------
+    components : array of shape (n,)
+        Must-link component of each image, as in `ConstraintGraph.groups`.
+    cannot_links : array of shape (m, 2)
+    component_names : dict of int to str
+        Group name by component, from labels; empty if the model's columns have keys.
+    pinned : dict of int to int
+        Images that answers assign to a group, and its column.
+    bad, answered : arrays of int
+        Images that were answered with "bad image", and those in any answer.
+    groups : Groups
+    first : array of shape (n,)
+        See `Images.first`.
+    present : array of shape (n,)
+    names : list of str
+    """
+
+    components: Indexes
+    cannot_links: Pairs
+    component_names: dict[int, str]
+    pinned: dict[int, int]
+    bad: Indexes
+    answered: Indexes
+    groups: Groups
+    first: Indexes
+    present: npt.NDArray[np.bool_]
+    names: list[str]
+
+    @classmethod
+    def of(cls, session: Session, criterion: str, keys: tuple[str, ...]) -> "Snapshot":
+        """Return the current state; `keys` are the groups of a model's columns.
+
+        The lock is held only while copying.
+        """
+        with session.lock:
+            graph, images = session.graph(criterion), session.images
+            groups = session.groups(criterion)
+            components, cannot_links = graph.groups(), graph.apart()
+            component_names = {} if keys else graph.group_names()
+            bad, conflicts = graph.bad_images, set(graph.set_aside)
+            answers = dict(graph.answers)
+            first, present, names = images.first, images.present, images.names
+        active = {n: answer for n, answer in answers.items() if n not in conflicts}
+        answered = {i for answer in answers.values() for i in answer.question.images}
+        return cls(
+            components,
+            cannot_links,
+            component_names,
+            pinned_columns(active, groups, keys),
+            np.array(sorted(bad), dtype=np.intp),
+            np.array(sorted(answered), dtype=np.intp),
+            groups,
+            first,
+            present,
+            names,
+        )
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The group of every image as arrays; copies of one image have the same group.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        The column of each image; -1 if the model has not seen it and no answer
+        connects it to another image.
+    clusters : array of shape (n,)
+        As `labels`, but with one number for merged groups, and -1 for bad images.
+    confidence : array of shape (n,)
+    answered, is_bad : arrays of shape (n,)
+    """
+
+    labels: Indexes
+    clusters: Indexes
+    confidence: Floats
+    answered: npt.NDArray[np.bool_]
+    is_bad: npt.NDArray[np.bool_]
+
+
+def place_images(results: Results, snapshot: Snapshot) -> Placement:
+    """Return the group of each image; answers may be newer than the model."""
+    labels = _constrained_labels(results, snapshot)
+    is_bad = _mask(snapshot.bad, snapshot.first)
+    clusters = _merged(labels, results.keys, snapshot.groups)
+    clusters[is_bad] = -1
+    probability = confidence(results.probabilities, labels)
+    answered = _mask(snapshot.answered, snapshot.first)
+    return Placement(labels, clusters, probability, answered, is_bad)
+
+
+def _merged(labels: Indexes, keys: tuple[str, ...], groups: Groups) -> Indexes:
+    """Replace the labels of merged groups by the smallest of them."""
+    resolved = [groups.resolve(key) for key in keys]
+    number = np.array([*map(resolved.index, resolved), -1], dtype=np.intp)  # [-1] stays -1
+    return number[labels] if keys else labels.copy()
+
+
+def _constrained_labels(results: Results, snapshot: Snapshot) -> Indexes:
+    unseen = ~results.probabilities.any(axis=1)
+    probabilities = results.probabilities.copy()
+    probabilities[unseen] = 1 / probabilities.shape[1]
+    components = snapshot.components
+    pinned = pin(probabilities, snapshot.pinned)
+    labels = nearest_labels(pinned, components, snapshot.cannot_links)
+    sizes = np.bincount(components, minlength=len(labels))
+    is_connected = sizes[components] > 1  # by a must-link, which determines its group
+    return np.where(unseen & ~is_connected, -1, labels)[snapshot.first]
+
+
+def _mask(images: Indexes, first: Indexes) -> npt.NDArray[np.bool_]:
+    """Return which images are in `images` or are copies of them, (n,)."""
+    mask = np.zeros(len(first), dtype=np.bool_)
+    mask[images] = True
+    return mask[first]
+
+
+@dataclass(frozen=True)
 class Assignment:
-    """Where one image belongs.
+    """The group of one image.
 
     Parameters
     ----------
     position : int
         Of the image in the session.
     path : str
-        Below the folder of the pictures.
+        Relative to the image folder.
     cluster : int
-        From 0; -1 for an image that people called bad, no model has seen, or `set_unsure_aside`
-        put nowhere.
+        From 0; -1 for a bad image, one that no model has seen, or one that
+        `mark_unsure` removed from its group.
     name : str
-        Of the group; empty if nobody gave it one.
+        Of the group; empty if it has none.
     confidence : float
         The model's probability of the cluster.
     answered : bool
-        Whether an answer that stands names the image.
+        Whether an active answer contains the image.
     """
 
     position: int
@@ -45,53 +169,46 @@ class Assignment:
     answered: bool
 
 
-def assignments(session: Session, orientation: str) -> list[Assignment]:
-    """Return where each image belongs whose file is there, in the order of the session.
-
-    Copies of one image go where it goes.
+def assignments(session: Session, criterion: str) -> list[Assignment]:
+    """Return the group of each present image, in the order of the session.
 
     Raises
     ------
     SessionError
-        If the orientation has no results yet.
+        If the criterion has no results yet.
     """
-    orientation = session.orientation(orientation).name
-    results = load_results(session, orientation)
+    criterion = session.criterion(criterion).name
+    results = load_results(session, criterion)
     if results is None:
-        raise SessionError(
-            f"Orientation {orientation!r} has no groups yet, since nothing was trained; train "
-            "it first."
-        )
-    moment = Moment.of(session, orientation, results.keys)
-    if len(moment.first) != len(results.labels):  # new pictures were found at this very moment
-        results = load_results(session, orientation) or results
-    found = places(results, moment)
-    names = _names(moment, results, found.labels)
+        raise SessionError(f"Criterion {criterion!r} has no groups yet; train it first.")
+    snapshot = Snapshot.of(session, criterion, results.keys)
+    if len(snapshot.first) != len(results.labels):  # images were added in the meantime
+        results = load_results(session, criterion) or results
+    placement = place_images(results, snapshot)
+    names = _cluster_names(snapshot, results, placement.labels)
     return [
         Assignment(
             i,
-            moment.names[i],
-            int(found.clusters[i]),
-            BAD_IMAGE if found.is_bad[i] else names.get(int(found.labels[i]), ""),
-            float(found.confidence[i]),
-            bool(found.answered[i]),
+            snapshot.names[i],
+            int(placement.clusters[i]),
+            BAD_IMAGE if placement.is_bad[i] else names.get(int(placement.labels[i]), ""),
+            float(placement.confidence[i]),
+            bool(placement.answered[i]),
         )
-        for i in np.flatnonzero(moment.present).tolist()
+        for i in np.flatnonzero(snapshot.present).tolist()
     ]
 
 
-def set_unsure_aside(rows: list[Assignment], below: float) -> list[Assignment]:
-    """Return `rows` with images in no answer, less sure than `below`, in a group ``unsure``.
+def mark_unsure(rows: list[Assignment], below: float) -> list[Assignment]:
+    """Return `rows` with unanswered images of confidence less than `below` in group ``unsure``.
 
     Raises
     ------
     InvalidParameterError
-        If `below` is no probability.
+        If `below` is not a probability.
     """
     if not 0 <= below <= 1:
-        raise InvalidParameterError(
-            f"unsure_below={below} is no probability; give a number from 0 (none is unsure) to 1."
-        )
+        raise InvalidParameterError(f"unsure_below must be a number from 0 to 1, got {below}.")
     return [
         replace(row, cluster=-1, name=UNSURE)
         if row.cluster >= 0 and not row.answered and row.confidence < below
@@ -100,15 +217,15 @@ def set_unsure_aside(rows: list[Assignment], below: float) -> list[Assignment]:
     ]
 
 
-def _names(moment: Moment, results: Results, labels: Indexes) -> dict[int, str]:
-    """Return what each cluster is called: by its key, else as most of its labelled images are."""
-    groups = moment.groups
+def _cluster_names(snapshot: Snapshot, results: Results, labels: Indexes) -> dict[int, str]:
+    """Return the name of each cluster: by its key, else the most frequent label in it."""
+    groups = snapshot.groups
     if results.keys:
         named = {cluster: groups.name(key) for cluster, key in enumerate(results.keys)}
         return {**named, -1: NOT_SORTED}
-    said: dict[int, Counter[str]] = {}
-    for group, cluster in zip(moment.ties.tolist(), labels.tolist(), strict=True):
-        if group in moment.called:
-            said.setdefault(cluster, Counter())[moment.called[group]] += 1
-    named = {cluster: groups.name(count.most_common(1)[0][0]) for cluster, count in said.items()}
+    counts: dict[int, Counter[str]] = {}
+    for component, cluster in zip(snapshot.components.tolist(), labels.tolist(), strict=True):
+        if component in snapshot.component_names:
+            counts.setdefault(cluster, Counter())[snapshot.component_names[component]] += 1
+    named = {cluster: groups.name(count.most_common(1)[0][0]) for cluster, count in counts.items()}
     return {**named, -1: NOT_SORTED}

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Write files atomically: complete or not at all."""
 
 import os
 import tempfile
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from likewise.errors import SessionError
-from likewise.session.words import in_words
+from likewise.session.disk_errors import disk_errors
 
 
 def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:
-    """Write a new text file; one that exists is never overwritten.
+    """Write a new text file; raise if it exists.
 
-    Names of files that are not valid UTF-8 are written as the bytes they are on disk.
+    File names that are not valid UTF-8 are written as the bytes they have on disk.
     """
     if path.exists():
         raise SessionError(
-            f"{path} already exists and was not overwritten; choose another name, or remove it."
+            f"{path} already exists and was not overwritten; choose another name, or delete it."
         )
 
     def write_text(descriptor: int) -> None:
@@ -26,12 +26,12 @@ def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:
         ) as stream:
             write(stream)
 
-    write_whole(path, write_text)
+    write_atomic(path, write_text)
 
 
-def write_whole(path: Path, write: Callable[[int], Any]) -> None:
-    """Let `write` fill a file descriptor, then put the file at `path` at once."""
-    with in_words(path):
+def write_atomic(path: Path, write: Callable[[int], Any]) -> None:
+    """Write a temporary file through `write`, then rename it to `path`."""
+    with disk_errors(path):
         descriptor, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             write(descriptor)

@@ -1,17 +1,19 @@
-"""Groups that keep their key: what they are called, their colours, and which were merged."""
+"""Groups of a criterion: permanent keys, names, colours and merges."""
 
 import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.session.answers import Entry
-from likewise.session.orientations import check_text
+from likewise.session.criteria import check_name
 
-# Told apart also by most people who see colours differently (after Okabe and Ito).
-# Grey begins the second row: what has no group yet is grey as well.
+if TYPE_CHECKING:
+    from likewise.session.log import Entry
+
+# Distinguishable with most kinds of colour blindness (after Okabe and Ito). Grey comes late,
+# because images without a group are grey as well.
 COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#6a3d9a"),
     *("#777777", "#7f4a1e", "#f4a6a0", "#5f7300", "#8fd3b6", "#a3195b", "#3f5f73", "#c9b3f0"),
@@ -20,16 +22,16 @@ COLOURS = (
 
 @dataclass(frozen=True)
 class Group:
-    """One group as it is shown now.
+    """One group with its current name and colour.
 
     Parameters
     ----------
     key : str
-        Never changes; answers and models speak of it.
+        Never changes; answers and models refer to it.
     name, colour : str
-        As the person wants it; the colour as ``#rrggbb``.
+        The colour as ``#rrggbb``.
     merged_into : str, optional
-        The key of the group that stands for this one since a merge.
+        The key of the group that this one was merged into.
     """
 
     key: str
@@ -39,17 +41,19 @@ class Group:
 
 
 class Groups:
-    """The groups of one orientation: those that were made, and what people did to them.
+    """The groups of one criterion with all changes applied.
 
     Parameters
     ----------
     made : iterable of (number, key, name, colour)
-        The rows of the table, in order.
+        The rows of the database table, in order.
     changes : iterable of Entry
-        Renames, colours and merges that stand, in the order of the log.
+        Active renames, colours and merges, in the order of the log.
     """
 
-    def __init__(self, made: Iterable[tuple[int, str, str, str]], changes: Iterable[Entry]) -> None:
+    def __init__(
+        self, made: Iterable[tuple[int, str, str, str]], changes: Iterable["Entry"]
+    ) -> None:
         self._groups = {
             key: Group(key, name, colour or COLOURS[(number - 1) % len(COLOURS)])
             for number, key, name, colour in made
@@ -57,7 +61,7 @@ class Groups:
         for change in changes:
             self._apply(change)
 
-    def _apply(self, change: Entry) -> None:
+    def _apply(self, change: "Entry") -> None:
         key = change.group or ""
         if key not in self._groups:
             return
@@ -68,7 +72,7 @@ class Groups:
             self._groups[key] = replace(self._groups[key], **field)
 
     def _merge(self, key: str, into: str) -> None:
-        # After take-backs two merges may point at each other; then the later says nothing new.
+        # After retractions two merges may point at each other; then the later has no effect.
         if key != into:
             self._groups[key] = replace(self._groups[key], merged_into=into)
 
@@ -81,39 +85,39 @@ class Groups:
         return key in self._groups
 
     def all(self) -> tuple[Group, ...]:
-        """Return every group, merged ones too, in the order they were made."""
+        """Return every group, including merged ones, in order of creation."""
         return tuple(self._groups.values())
 
     def shown(self) -> tuple[Group, ...]:
-        """Return the groups that stand for themselves, in the order they were made."""
+        """Return the groups that were not merged into another, in order of creation."""
         return tuple(group for group in self.all() if group.merged_into is None)
 
     def resolve(self, key: str) -> str:
-        """Return the key that stands for `key` after all merges; itself if there are none."""
+        """Return the key of the group that `key` was merged into, else `key`."""
         while key in self._groups and self._groups[key].merged_into is not None:
             key = self._groups[key].merged_into or key
         return key
 
     def name(self, key: str) -> str:
-        """Return what a group is called; a key nobody made is its own name."""
+        """Return the name of a group; an unknown key is its own name."""
         key = self.resolve(key)
         return self._groups[key].name if key in self._groups else key
 
     def key_of(self, name: str) -> str | None:
-        """Return the key of the group shown under `name`, if there is one."""
+        """Return the key of the shown group with this name, or None."""
         return next((group.key for group in self.shown() if group.name == name), None)
 
 
-def make(
-    db: sqlite3.Connection, orientation: int, *, key: str = "", name: str = "", colour: str = ""
+def create_group(
+    db: sqlite3.Connection, criterion: int, *, key: str = "", name: str = "", colour: str = ""
 ) -> str:
     """Add a group inside the caller's transaction; return its key.
 
-    Without a key it gets the next free one of g1, g2, …; a key that is there
-    already is left as it is.
+    Without a key it gets the next unused one of g1, g2, …. An existing key is
+    not changed.
     """
     rows = db.execute(
-        "SELECT number, key FROM made_group WHERE orientation = ? ORDER BY number", (orientation,)
+        "SELECT number, key FROM made_group WHERE criterion = ? ORDER BY number", (criterion,)
     ).fetchall()
     taken = {row[1] for row in rows}
     number = rows[-1][0] + 1 if rows else 1
@@ -122,22 +126,22 @@ def make(
     if key not in taken:
         db.execute(
             "INSERT INTO made_group VALUES (?, ?, ?, ?, ?)",
-            (orientation, number, key, name or key, colour),
+            (criterion, number, key, name or key, colour),
         )
     return key
 
 
 def check_merge(groups: Groups, key: str, into: str) -> None:
-    """Refuse a merge that names unknown groups or one group twice."""
+    """Raise if a group is unknown or both are already one group."""
     if groups.resolve(groups[key].key) == groups.resolve(groups[into].key):
         raise InvalidParameterError(
-            f"{key!r} and {into!r} are already one group; choose two different ones."
+            f"{key!r} and {into!r} are already one group; choose two different groups."
         )
 
 
 def check_change(*, name: str | None, colour: str | None) -> None:
-    """Refuse a name that is blank or cannot be written, and what is not a colour."""
+    """Raise if the name is blank or cannot be encoded, or the colour is invalid."""
     if name is not None:
-        check_text("a group", name)
+        check_name("a group", name)
     if colour is not None and not re.fullmatch("#[0-9a-fA-F]{6}", colour):
-        raise InvalidParameterError(f"{colour!r} is no colour; write it like {COLOURS[0]!r}.")
+        raise InvalidParameterError(f"colour must look like {COLOURS[0]!r}, got {colour!r}.")

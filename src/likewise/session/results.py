@@ -1,12 +1,13 @@
-"""What the last training found for every image; written by the trainer, read by all.
+"""Results of the last training run: probabilities and labels of every image.
 
-The file can always be made again from the answers, so it lives beside the model
-and not in the database, whose one writer is another process.
+The file can be recomputed from the answers. It is stored with the model and not
+in the database, because the worker process writes it.
 """
 
 import os
 import warnings
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,38 +15,39 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.honour import honour
-from likewise.constraints.relation import Indexes
+from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import InvalidParameterError, LikewiseWarning
-from likewise.session.anchors import anchored
-from likewise.session.atomic import write_whole
+from likewise.session.atomic import write_atomic
+from likewise.session.groups import Groups
 from likewise.session.session import Session
+from likewise.types import Floats, Indexes
 
 FILE = "results.npz"
-Floats = npt.NDArray[np.floating[Any]]
+_OTHER_GROUPS = 1e-6  # probability; outweighs three images predicted with 99 % elsewhere
 
 
 @dataclass(frozen=True)
 class Results:
-    """The latest assignments of one orientation, in the order of the session's images.
+    """The latest results of one criterion, in the order of the session's images.
 
     Parameters
     ----------
     probabilities : array of shape (n, k)
-        The model's own belief; a row of zeros where it has not seen the image.
+        Predicted by the model; a row of zeros for an image it has not seen.
     labels : array of shape (n,)
-        The cluster of each image with all answers of that moment honoured; -1
-        where the model has not seen the image.
+        The cluster of each image, satisfying all answers of that time; -1 for an
+        image the model has not seen.
     moved : array of shape (n,)
-        Whether the training before had put the image elsewhere.
+        Whether the image changed its cluster since the previous training run.
     keys : tuple of str
-        The key of the group each cluster stands for; empty if nobody said.
+        The key of the group of each cluster; empty if unknown.
     n_answers : int
-        How many answers the model had been told.
+        Number of answers the model was trained with.
     has_model : bool
-        Whether the model that found this is kept beside it.
+        Whether the model is saved in the same folder.
     """
 
-    probabilities: npt.NDArray[np.float32]
+    probabilities: Floats
     labels: Indexes
     moved: npt.NDArray[np.bool_]
     keys: tuple[str, ...] = ()
@@ -53,97 +55,128 @@ class Results:
     has_model: bool = False
 
     @property
-    def confidence(self) -> npt.NDArray[np.float32]:
+    def confidence(self) -> Floats:
         """Return the probability of each image's own cluster, (n,)."""
         return confidence(self.probabilities, self.labels)
 
 
-def confidence(probabilities: npt.NDArray[np.float32], labels: Indexes) -> npt.NDArray[np.float32]:
-    """Return the probability of each label, 0 where there is none (-1)."""
+def confidence(probabilities: Floats, labels: Indexes) -> Floats:
+    """Return the probability of each label, 0 for the label -1."""
     own = probabilities[np.arange(len(labels)), np.maximum(labels, 0)]
     return np.where(labels >= 0, own, 0).astype(np.float32)
 
 
 def save_results(
     session: Session,
-    orientation: str,
+    criterion: str,
     probabilities: npt.ArrayLike,
     *,
     keys: tuple[str, ...] = (),
     n_answers: int = 0,
     has_model: bool = False,
 ) -> Results:
-    """Keep what a training found, in the place of what the one before did.
+    """Save the results of a training run, replacing the previous ones.
 
     Parameters
     ----------
     session : Session
-        Open for reading is enough.
-    orientation : str
+        May be open for reading only.
+    criterion : str
     probabilities : array-like of shape (n_images, k)
-        Columns keep their meaning from training to training.
+        Columns must keep their meaning from one training run to the next.
     keys : tuple of str, optional
         The key of the group of each column.
     n_answers : int
-        How many answers the model was told.
+        Number of answers the model was trained with.
     has_model : bool
-        Whether the model itself is kept beside what it found.
+        Whether the model is saved in the same folder.
 
     Returns
     -------
     results : Results
-        With the answers that stand honoured and moved images marked.
+        With labels that satisfy the active answers, and moved images marked.
     """
     given = _checked(probabilities, len(session.images), keys)
     with session.lock:
-        before, first = load_results(session, orientation), session.images.first
-        given = given[first]  # copies are one image, whatever a model makes of their places
-        held = anchored(session, orientation, given, keys)
-        labels = honour(held, session.graph(orientation)).labels[first]
+        before, first = load_results(session, criterion), session.images.first
+        given = given[first]  # copies get the prediction of their first image
+        pinned = _with_pins(session, criterion, given, keys)
+        labels = honour(pinned, session.graph(criterion)).labels[first]
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)
     results = Results(given, labels, moved, keys, n_answers, has_model)
-    folder = session.model_folder(orientation)
+    folder = session.model_folder(criterion)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / FILE, lambda descriptor: _write(descriptor, session, results))
+    write_atomic(folder / FILE, lambda descriptor: _write(descriptor, session, results))
     return results
 
 
-def load_results(session: Session, orientation: str) -> Results | None:
-    """Return the latest results, None before the first training.
+def load_results(session: Session, criterion: str) -> Results | None:
+    """Return the latest results, None before the first training run.
 
-    Images that were added since have the label -1 and a row of zeros. A file
-    that is damaged counts as none, with a warning: training makes it again.
+    Images that were added since have the label -1 and a row of zeros. A
+    damaged file is ignored with a warning.
     """
-    path = session.model_folder(orientation) / FILE
+    path = session.model_folder(criterion) / FILE
     if not path.exists():
         return None
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return _placed(session, file)
+            return _aligned(session, file)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         warnings.warn(
-            LikewiseWarning(f"{path} is damaged ({error}) and was passed over; train again."),
+            LikewiseWarning(f"{path} is damaged ({error}) and was ignored; train again."),
             stacklevel=2,
         )
         return None
 
 
-def _checked(
-    probabilities: npt.ArrayLike, n_images: int, keys: tuple[str, ...]
-) -> npt.NDArray[np.float32]:
+def pinned_columns(
+    answers: Mapping[int, Answer], groups: Groups, keys: tuple[str, ...]
+) -> dict[int, int]:
+    """Return the images that answers assign to a group by its key, and its column in `keys`."""
+    column_of = {groups.resolve(key): column for column, key in reversed(list(enumerate(keys)))}
+    pinned = {}
+    for answer in answers.values():
+        key = answer.answer
+        column = None if key in RESERVED else column_of.get(groups.resolve(key))
+        if column is not None:
+            pinned[answer.question.images[0]] = column
+    return pinned
+
+
+def pin(probabilities: Floats, pinned: dict[int, int]) -> Floats:
+    """Return the probabilities with each image of `pinned` certain of its column."""
+    if not pinned:
+        return probabilities
+    changed = probabilities.copy()
+    changed[list(pinned)] = _OTHER_GROUPS
+    changed[list(pinned), list(pinned.values())] = 1
+    return changed
+
+
+def _with_pins(
+    session: Session, criterion: str, probabilities: Floats, keys: tuple[str, ...]
+) -> Floats:
+    """Pin the images that active answers assign to a group; must-links alone name no group."""
+    graph = session.graph(criterion)
+    active = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
+    return pin(probabilities, pinned_columns(active, session.groups(criterion), keys))
+
+
+def _checked(probabilities: npt.ArrayLike, n_images: int, keys: tuple[str, ...]) -> Floats:
     array = np.asarray(probabilities, dtype=np.float32)
     if array.ndim != 2 or len(array) != n_images or not array.shape[1]:
         raise InvalidParameterError(
-            f"probabilities of shape {array.shape} do not fit the {n_images} images of the "
-            f"session; give one row an image, of shape ({n_images}, k)."
+            f"probabilities must have shape ({n_images}, k), one row per image of the session, got "
+            f"{array.shape}."
         )
     if not np.isfinite(array).all():
-        raise InvalidParameterError("probabilities hold NaN or infinite values; train again.")
+        raise InvalidParameterError("probabilities must be finite, got NaN or infinite values.")
     if keys and len(keys) != array.shape[1]:
         raise InvalidParameterError(
-            f"{len(keys)} keys do not fit {array.shape[1]} clusters; give one key a column."
+            f"keys must have one element per cluster ({array.shape[1]}), got {len(keys)}."
         )
     return array
 
@@ -163,8 +196,8 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
         )
 
 
-def _placed(session: Session, file: Any) -> Results:
-    """Put the rows of a file where the session has their images now."""
+def _aligned(session: Session, file: Any) -> Results:
+    """Reorder the rows of a file to the current positions of their images."""
     keys, n_answers = tuple(file["keys"].tolist()), int(file["n_answers"])
     probabilities, labels, moved = file["probabilities"], file["labels"], file["moved"]
     images = session.images

@@ -1,27 +1,45 @@
-"""One person's work on disk: tell it answers, take them back, ask what follows from them."""
+"""A session: one collection, its criteria, and the answers, groups and images stored on disk."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any, Self
 
 from likewise.constraints.facts import Told
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.constraints.wire import from_line
 from likewise.errors import InvalidParameterError
-from likewise.session import groups as grouping
-from likewise.session.answers import STAND_BY, TAKE_BACK, Entry, append, find
-from likewise.session.folder import SessionFolder
-from likewise.session.groups import Group, Groups
-from likewise.session.orientations import check_writable
-from likewise.session.replay import Replay
-from likewise.session.taking import stamped, take_in
+from likewise.images.collection import ImageCollection
+from likewise.session.create import MODELS, create_folder, default_root, read_root, write_root
+from likewise.session.criteria import Criteria, Criterion, check_text
+from likewise.session.database import Database
+from likewise.session.groups import Group, Groups, check_change, check_merge, create_group
+from likewise.session.images import Changes, Images
+from likewise.session.log import (
+    CONFIRM,
+    RETRACT,
+    Entry,
+    Replay,
+    append,
+    append_answer,
+    checked_line,
+    find,
+    stamped,
+)
 
 
-class Session(SessionFolder):
-    """One person's work about one collection; open it with `open` or `create`.
+class Session:
+    """An open session folder; create it with `create`, open it with `open`.
 
-    Every method may be called from many threads. Whatever changes the session
-    is on disk, synced, before the method returns. Hold `lock` while reading a
-    graph that other threads may tell answers to.
+    Thread-safe. Every change is on disk, with fsync, before its method returns.
+    Hold `lock` while reading a graph that other threads may change.
+
+    Attributes
+    ----------
+    images : Images
 
     Examples
     --------
@@ -29,185 +47,349 @@ class Session(SessionFolder):
     >>> from pathlib import Path
     >>> from likewise.constraints.question import Question
     >>> from likewise.images.arrays import ArrayCollection
-    >>> pictures = ArrayCollection(np.arange(4, dtype=np.uint8).repeat(64).reshape(4, 8, 8))
+    >>> images = ArrayCollection(np.arange(4, dtype=np.uint8).repeat(64).reshape(4, 8, 8))
     >>> folder = tempfile.TemporaryDirectory()
-    >>> session = Session.create(Path(folder.name) / "holiday.likewise", pictures)
-    >>> _ = session.add_orientation("season", n_clusters=2)
-    >>> told = session.tell(Answer(Question.pair(0, 3), "same", orientation="season"))
+    >>> session = Session.create(Path(folder.name) / "holiday.likewise", images)
+    >>> _ = session.add_criterion("season", n_clusters=2)
+    >>> told = session.tell(Answer(Question.pair(0, 3), "same", criterion="season"))
     >>> session.graph("season").relation(0, 3).name, session.undo("season").id == told.id
     ('SAME', True)
     >>> session.close(); folder.cleanup()
     """
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._criteria = Criteria(database)
+        self._replays: dict[int, Replay] = {}
+        self.images = Images(database)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | PathLike[str],
+        collection: ImageCollection,
+        *,
+        root: str | PathLike[str] | None = None,
+    ) -> Self:
+        """Create a session in a new folder and open it for writing.
+
+        Parameters
+        ----------
+        path : path
+            The folder to create, by convention ``NAME.likewise``.
+        collection : ImageCollection
+            Its image ``i`` gets position ``i`` in the session.
+        root : path, optional
+            The folder that its names are relative to, for export. By default
+            the folder the collection was read from.
+
+        Raises
+        ------
+        SessionError
+            If `path` exists or cannot be written.
+        """
+        create_folder(Path(path), collection, Path(root) if root is not None else None)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, write: bool = True) -> Self:
+        """Open a session, for reading only if `write` is false.
+
+        Raises
+        ------
+        SessionError
+            If there is no session, or it cannot be read or written.
+        SessionBusyError
+            If `write` and another process has it open for writing.
+        NewerSessionError
+            If it was written by a newer release.
+        """
+        database = Database(Path(path).absolute(), write=write)
+        try:
+            return cls(database)
+        except BaseException:
+            database.close()
+            raise
+
+    def close(self) -> None:
+        """Close the session and release the writer lock."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """Return the folder of the session."""
+        return self._database.folder
+
+    @property
+    def lock(self) -> RLock:
+        """Return the reentrant lock that every method acquires."""
+        return self._database.lock
+
+    # -- images -----------------------------------------------------------------
+
+    @property
+    def root(self) -> Path | None:
+        """Return the folder that contains the images, or None if they are not files."""
+        return read_root(self._database, self.path)
+
+    def sync(self, collection: ImageCollection) -> Changes:
+        """Update new, renamed, missing and broken images; see `Images.sync`."""
+        with self.lock:
+            root = default_root(collection)
+            changes = self.images.sync(collection, root)
+            write_root(self._database, self.path, root)
+            self._replays.clear()
+            return changes
+
+    def reload(self) -> None:
+        """Read the images from disk again, in case another process added some."""
+        with self.lock:
+            self.images.load()
+            self._replays.clear()  # their graphs have the old number of images
+
+    # -- criteria ---------------------------------------------------------------
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Return the criteria, oldest first."""
+        return self._criteria.all()
+
+    def criterion(self, name: str = "") -> Criterion:
+        """Return the criterion `name`; the empty name is the only criterion of the session."""
+        return self._criteria.get(name)
+
+    def add_criterion(
+        self, name: str, n_clusters: int | None = None, *, two_groups: bool = False
+    ) -> Criterion:
+        """Add a criterion.
+
+        Parameters
+        ----------
+        name : str
+            For example ``"season"``.
+        n_clusters : int, optional
+            Number of groups, if known.
+        two_groups : bool
+            Whether two images that both differ from a third are the same.
+        """
+        with self.lock:
+            return self._criteria.add(name, n_clusters, two_groups=two_groups)
+
+    def ensure_criterion(self, name: str, n_clusters: int | None = None) -> Criterion:
+        """Return the criterion `name` with `n_clusters` groups; add or change it if necessary.
+
+        Case and spaces are ignored when looking up the name.
+        """
+        with self.lock:
+            known, two = self._criteria.find(name), n_clusters == 2
+            if known is None:
+                return self.add_criterion(name, n_clusters, two_groups=two)
+            wanted = replace(known, n_clusters=n_clusters, two_groups=two)
+            if n_clusters is None or wanted == known:
+                return known
+            return self.change_criterion(wanted)
+
+    def change_criterion(self, changed: Criterion) -> Criterion:
+        """Save ``replace(criterion, name=...)`` or another number of groups; answers are kept."""
+        with self.lock:
+            return self._criteria.change(changed)
+
+    def model_folder(self, criterion: str) -> Path:
+        """Return the folder of the model and results of a criterion."""
+        return self.path / MODELS / self.criterion(criterion).folder
+
+    def _current(self, criterion: Criterion) -> Replay:
+        """Return the state of a criterion, up to date with the disk."""
+        if not self._database.write and not self.images.is_current():
+            self.reload()  # the writer, another process, added images
+        replay = self._replays.get(criterion.id)
+        if replay is None or replay.criterion != criterion:
+            replay = Replay(self._database, self.images, criterion)
+            self._replays[criterion.id] = replay
+        if not self._database.write or replay.n_written != self._database.n_written:
+            replay.catch_up()
+        return replay
+
+    # -- answers ----------------------------------------------------------------
+
     def tell(self, answer: Answer) -> Told:
-        """Take in one answer, to disk and then to memory.
+        """Save one answer and add it to the graph.
 
         Returns
         -------
         told : Told
-            Its number in the log; whether it was taken, or set aside because it
-            contradicts earlier ones, with the proof; how many pairs it settled.
+            Its id in the log; whether it was accepted or is a conflict, with the
+            proof; how many pairs it settled.
 
         Raises
         ------
         InvalidParameterError
-            If it names images or an orientation that are not in the session, or
-            two copies of one image. Nothing was written.
+            If an image or the criterion is not in the session, or two of the
+            images are copies of one file. Nothing was written.
         SessionError
             If it could not be written. Nothing was.
         """
         return self.tell_all([answer])[0]
 
     def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[Told]:
-        """Take in several answers at once: all of them, or none if one cannot be.
+        """Save several answers in one transaction.
 
         Parameters
         ----------
         answers : iterable of Answer
         stamp : bool
-            Whether answers without a time were given now; else they stay without.
+            Whether answers without a time get the current one.
         """
         with self.lock:
-            meant = [
-                (self.orientation(answer.orientation), stamped(answer) if stamp else answer)
-                for answer in answers
+            pairs = [(self.criterion(answer.criterion), answer) for answer in answers]
+            replays = {one.id: self._current(one) for one, _ in pairs}
+            lines = [
+                (one.id, checked_line(self.images, stamped(answer) if stamp else answer))
+                for one, answer in pairs
             ]
-            replays = {one.id: self._current(one) for one, _ in meant}
-            numbers = take_in(self._store, self.images, meant)
-            told = {one.id: one for replay in replays.values() for one in replay.catch_up()}
-            return [told[number] for number in numbers]
+            with self._database.transaction() as db:
+                entries = [append_answer(db, number, line) for number, line in lines]
+            told: dict[int, Told] = {}
+            for number, replay in replays.items():
+                new = replay.apply(entry for entry in entries if entry.criterion == number)
+                told.update((one.id, one) for one in new)
+            return [told[entry.id] for entry in entries]
 
-    def rehearsal(self, orientation: str) -> Replay:
-        """Return a state of one's own, to try answers on; later ones do not change it."""
+    def copy_replay(self, criterion: str) -> Replay:
+        """Return an independent copy of the state of a criterion, to validate answers with."""
         with self.lock:
-            replay = Replay(self._store, self.images, self.orientation(orientation))
+            replay = Replay(self._database, self.images, self.criterion(criterion))
             replay.catch_up()
             return replay
 
-    def graph(self, orientation: str) -> ConstraintGraph:
-        """Return the graph of all answers that stand, by their numbers in the log.
+    def graph(self, criterion: str) -> ConstraintGraph:
+        """Return the graph of all active answers, by their ids in the log.
 
-        It knows which ones are set aside, and why. Ask for it anew after every
-        change: a redo or a merge makes a new one.
+        Ask for it again after every change: some changes create a new graph.
         """
         with self.lock:
-            return self._current(self.orientation(orientation)).graph
+            return self._current(self.criterion(criterion)).graph
 
-    def answers(self, orientation: str, who: str | None = None) -> list[Entry]:
-        """Return the answers that stand, of one person or of all, in order."""
+    def answers(self, criterion: str, who: str | None = None) -> list[Entry]:
+        """Return the active answers, of one person or of all, in order."""
         with self.lock:
-            ledger = self._current(self.orientation(orientation)).ledger
-            return [entry for entry in ledger.standing(who) if entry.is_answer]
+            entries = self._current(self.criterion(criterion)).entries
+            return [entry for entry in entries.active(who) if entry.is_answer]
 
-    def entries(self, orientation: str) -> list[tuple[Entry, bool]]:
-        """Return the whole log in order, each entry with whether it stands."""
+    def entries(self, criterion: str) -> list[tuple[Entry, bool]]:
+        """Return the whole log in order, each entry with whether it is active."""
         with self.lock:
-            ledger = self._current(self.orientation(orientation)).ledger
-            return [(entry, ledger.stands(entry.id)) for entry in ledger.entries.values()]
+            entries = self._current(self.criterion(criterion)).entries
+            return [(entry, entries.is_active(entry.id)) for entry in entries.by_id.values()]
 
-    def last_entry(self, orientation: str) -> int:
-        """Return the number of the newest entry of the log, 0 if there is none."""
+    def last_entry(self, criterion: str) -> int:
+        """Return the id of the newest entry of the log, 0 if there is none."""
         with self.lock:
-            return self._current(self.orientation(orientation)).ledger.last
+            return self._current(self.criterion(criterion)).entries.last
 
     def as_answer(self, entry: Entry) -> Answer:
-        """Return an entry of the log as an answer about positions."""
-        name = self._orientations.by_id(entry.orientation).name
+        """Return an entry of the log as an answer with image positions."""
+        name = self._criteria.by_id(entry.criterion).name
         return from_line(entry.line(name), self.images.positions)
 
-    def undo(self, orientation: str, who: str | None = None) -> Entry | None:
-        """Take back the newest thing that stands, of one person or of anybody.
+    def undo(self, criterion: str, who: str | None = None) -> Entry | None:
+        """Retract the newest active entry, of one person or of all.
 
-        It may be called again and again, also after a restart. Returns what was
-        taken back, None if there is nothing left.
+        Unlimited, also after a restart. Returns the retracted entry, None if
+        there is none left.
         """
         with self.lock:
-            entry = self._current(self.orientation(orientation)).ledger.to_undo(who)
-            return entry and self._take_back(entry, who)
+            entry = self._current(self.criterion(criterion)).entries.last_active(who)
+            return entry and self._retract(entry, who)
 
-    def redo(self, orientation: str, who: str | None = None) -> Entry | None:
-        """Bring back what the last undo took, unless something new was said since."""
-        with self.lock:
-            entry = self._current(self.orientation(orientation)).ledger.to_redo(who)
-            return entry and self._take_back(entry, who)
-
-    def take_back(self, number: int, who: str = "") -> Entry:
-        """Take back any entry of the log; taking back a take-back brings the old one back.
+    def retract(self, number: int, who: str = "") -> Entry:
+        """Retract any entry of the log; retracting a retraction restores the entry.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such entry, or it was taken back already.
+            If there is no such entry, or it is already retracted.
         """
         with self.lock:
-            entry = find(self._store, number)
+            entry = find(self._database, number)
             if entry is None:
-                raise InvalidParameterError(
-                    f"Entry {number} is not in the log of this session; list the log to see what "
-                    "can be taken back."
-                )
-            return self._take_back(entry, who)
+                raise InvalidParameterError(f"Entry {number} is not in the log of this session.")
+            return self._retract(entry, who)
 
-    def _take_back(self, entry: Entry, who: str | None) -> Entry:
-        replay = self._current(self._orientations.by_id(entry.orientation))
-        by = replay.ledger.taken_back_by(entry.id)
+    def _retract(self, entry: Entry, who: str | None) -> Entry:
+        replay = self._current(self._criteria.by_id(entry.criterion))
+        by = replay.entries.retracted_by(entry.id)
         if by is not None:
             raise InvalidParameterError(
-                f"Entry {entry.id} was taken back already, by entry {by}; take back {by} to bring "
-                "it back."
+                f"Entry {entry.id} is already retracted by entry {by}; retract {by} to restore it."
             )
-        check_writable("who", who or "")
-        with self._store.transaction() as db:
-            append(db, entry.orientation, TAKE_BACK, takes_back=entry.id, who=who or "")
-        replay.catch_up()
+        self._append(replay, [(RETRACT, {"retracts": entry.id})], who or "")
         return entry
 
-    def stand_by(self, orientation: str, number: int, images: Iterable[int], who: str = "") -> None:
-        """Note that an answer was meant as it is, and so are the places of `images`.
+    def confirm(self, criterion: str, number: int, images: Iterable[int], who: str = "") -> None:
+        """Record that an answer was reviewed and is right, and so are the groups of `images`.
 
-        It is an entry in the log, and can be taken back like an answer.
+        It is an entry in the log, and can be retracted like an answer.
         """
-        check_writable("who", who)
-        known, hashes = self.orientation(orientation), [self.images.hashes[i] for i in images]
-        entry = find(self._store, number)
-        said = {"images": hashes, "answer": str(number), "groups": [entry.answer] if entry else []}
-        with self.lock, self._store.transaction() as db:
-            append(db, known.id, STAND_BY, **said, who=who)
-
-    def stood_by(self, orientation: str) -> dict[int, tuple[int, ...]]:
-        """Return the answers that people stand by, each with the images whose place is right."""
         with self.lock:
-            ledger, at = self._current(self.orientation(orientation)).ledger, self.images.positions
-            said = [entry for entry in ledger.standing() if entry.kind == STAND_BY]
-            return {int(one.answer): tuple(at[h] for h in one.images if h in at) for one in said}
+            replay, entry = self._current(self.criterion(criterion)), find(self._database, number)
+            fields = {
+                "images": [self.images.hashes[i] for i in images],
+                "answer": str(number),
+                "groups": [entry.answer] if entry else [],
+            }
+            self._append(replay, [(CONFIRM, fields)], who)
 
-    def groups(self, orientation: str) -> Groups:
-        """Return the groups as they are called and coloured now."""
+    def confirmed(self, criterion: str) -> dict[int, tuple[int, ...]]:
+        """Return the confirmed answers, each with the images whose group was confirmed."""
         with self.lock:
-            return self._current(self.orientation(orientation)).read_groups()
+            entries = self._current(self.criterion(criterion)).entries
+            found, at = [e for e in entries.active() if e.kind == CONFIRM], self.images.positions
+            return {int(one.answer): tuple(at[h] for h in one.images if h in at) for one in found}
 
-    def make_group(self, orientation: str, *, name: str = "", colour: str = "") -> Group:
-        """Add a group with a key of its own, which never changes."""
-        (made,) = self.make_groups(orientation, [name], colour=colour)
+    def _append(
+        self, replay: Replay, entries: Sequence[tuple[str, dict[str, Any]]], who: str
+    ) -> None:
+        """Write entries that are not answers to the log, then apply them."""
+        check_text("who", who)
+        with self._database.transaction() as db:
+            number = replay.criterion.id
+            written = [append(db, number, kind, **fields, who=who) for kind, fields in entries]
+        replay.apply(written)
+
+    # -- groups -----------------------------------------------------------------
+
+    def groups(self, criterion: str) -> Groups:
+        """Return the groups with their current names and colours."""
+        with self.lock:
+            return self._current(self.criterion(criterion)).read_groups()
+
+    def make_group(self, criterion: str, *, name: str = "", colour: str = "") -> Group:
+        """Add a group with a new permanent key."""
+        (made,) = self.make_groups(criterion, [name], colour=colour)
         return made
 
-    def make_groups(
-        self, orientation: str, names: Iterable[str], *, colour: str = ""
-    ) -> list[Group]:
-        """Add several groups at once: a thousand take no longer to be written than one."""
+    def make_groups(self, criterion: str, names: Iterable[str], *, colour: str = "") -> list[Group]:
+        """Add several groups in one transaction."""
         wanted = list(names)
         for name in wanted:
-            grouping.check_change(name=name or None, colour=colour or None)
+            check_change(name=name or None, colour=colour or None)
         with self.lock:
-            number = self.orientation(orientation).id
-            with self._store.transaction() as db:
-                keys = [grouping.make(db, number, name=name, colour=colour) for name in wanted]
-            groups = self.groups(orientation)
+            number = self.criterion(criterion).id
+            with self._database.transaction() as db:
+                keys = [create_group(db, number, name=name, colour=colour) for name in wanted]
+            groups = self.groups(criterion)
             return [groups[key] for key in keys]
 
     def change_group(
         self,
-        orientation: str,
+        criterion: str,
         key: str,
         *,
         name: str | None = None,
@@ -215,23 +397,21 @@ class Session(SessionFolder):
         merge_into: str | None = None,
         who: str = "",
     ) -> Group:
-        """Rename, colour or merge a group; each is an entry in the log and can be taken back.
+        """Rename, colour or merge a group; each is a log entry and can be retracted.
 
-        After a merge, labels that name `key` mean the group it was merged into.
+        After a merge, labels with `key` refer to the group it was merged into.
         """
         with self.lock:
-            number, groups = self.orientation(orientation).id, self.groups(orientation)
-            group = groups[key]  # which refuses one that nobody made
-            grouping.check_change(name=name, colour=colour)
+            groups = self.groups(criterion)
+            group = groups[key]  # raises if it does not exist
+            check_change(name=name, colour=colour)
             if merge_into is not None:
-                grouping.check_merge(groups, key, merge_into)
-            said = {"rename": name, "colour": colour, "merge": merge_into}
-            check_writable("who", who)
-            with self._store.transaction() as db:
-                for kind, value in said.items():
-                    if value is not None:
-                        shown = [value] if kind == "merge" else []
-                        append(
-                            db, number, kind, group=group.key, answer=value, groups=shown, who=who
-                        )
-            return self.groups(orientation)[key]
+                check_merge(groups, key, merge_into)
+            changes = {"rename": name, "colour": colour, "merge": merge_into}
+            entries: list[tuple[str, dict[str, Any]]] = []
+            for kind, value in changes.items():
+                if value is not None:
+                    into = [value] if kind == "merge" else []
+                    entries.append((kind, {"group": group.key, "answer": value, "groups": into}))
+            self._append(self._current(self.criterion(criterion)), entries, who)
+            return self.groups(criterion)[key]

@@ -35,7 +35,7 @@ def demo(
     check_place(out)
     from likewise.cli.console import Bars
     from likewise.cli.sessions import cache
-    from likewise.session.gallery import html
+    from likewise.session.export.html import html
     from likewise_bench.demo import demo_page, run_demo
 
     begin = time.perf_counter()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from likewise.errors import OutputError, ResultsFileError
-from likewise.session.atomic import write_whole
+from likewise.session.atomic import write_atomic
 from likewise_bench.sweep.spec import key_of
 
 Row = dict[str, Any]
@@ -196,7 +196,7 @@ class ResultsFile:
         ordered = [key for key in keys if key in self.rows]
         others = [key for key in self.rows if key not in set(keys)]
         content = b"".join(_line(self.rows[key]) for key in [*ordered, *others])
-        write_whole(self.path, lambda descriptor: _write_all(descriptor, content))
+        write_atomic(self.path, lambda descriptor: _write_all(descriptor, content))
 
 
 def _line(row: Row) -> bytes:

@@ -1,0 +1,230 @@
+"""The SQLite database of a session: connection, transactions and the writer lock."""
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from likewise.errors import SessionBusyError, SessionError
+from likewise.session.disk_errors import disk_errors
+from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
+
+DATABASE = "session.sqlite3"
+PID_FILE = "writer.pid"  # used in the error message only; the lock is on the folder
+_BUSY_TIMEOUT = 5.0  # seconds to wait for another program that locks the database
+
+
+class Database:
+    """An open session database; thread-safe.
+
+    Parameters
+    ----------
+    folder : Path
+        The session folder.
+    write : bool
+        Whether to acquire the writer lock. Readers take no lock and see what
+        the writer has committed.
+    """
+
+    def __init__(self, folder: Path, *, write: bool) -> None:
+        self.folder, self.path, self.write = folder, folder / DATABASE, write
+        self.lock = RLock()
+        self.n_written = 0  # committed transactions; lets the writer skip reading the disk
+        _check_exists(self.folder, self.path)
+        with disk_errors(self.path), contextlib.ExitStack() as undo:
+            if write:
+                self._writer: WriterLock | None = WriterLock(folder)
+                undo.callback(self._writer.release)
+                self._db = _connect(f"{self.path.absolute().as_uri()}?mode=rw")
+            else:
+                self._writer = None
+                self._db = _connect_for_reading(self.path)
+            undo.callback(self._db.close)
+            self._prepare()
+            self._inode = os.stat(self.path).st_ino
+            undo.pop_all()
+
+    def _prepare(self) -> None:
+        """Check the file and migrate it to the newest schema."""
+        version = read_version(self._db)
+        if self.write:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")  # a commit returns after its fsync
+            migrate(self._db)
+            self._db.execute("PRAGMA foreign_keys = ON")
+        elif version < len(MIGRATIONS):
+            raise SessionError(
+                f"{self.path} was written by an older release (schema {version}; this release "
+                f"reads {len(MIGRATIONS)}); open it once for writing, which migrates it."
+            )
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """Return all rows of a query."""
+        with self.lock, disk_errors(self.path):
+            return self._db.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Commit everything executed inside the block durably, or roll all of it back.
+
+        Raises
+        ------
+        SessionError
+            If it could not be written; then nothing was.
+        """
+        with self.lock, disk_errors(self.path):
+            self._check_writable()
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+                self.n_written += 1
+            except BaseException:
+                self._db.rollback()
+                raise
+
+    def _check_writable(self) -> None:
+        """Raise if the session is read-only, or if its file was moved or deleted."""
+        if not self.write:
+            raise SessionError(
+                f"{self.folder} was opened for reading only, so nothing can be added; open it for "
+                "writing."
+            )
+        # SQLite would keep writing to a deleted file and report success.
+        try:
+            is_same_file = os.stat(self.path).st_ino == self._inode
+        except OSError:
+            is_same_file = False
+        if not is_same_file:
+            raise SessionError(
+                f"{self.path} was moved, replaced or deleted while it was open, so nothing was "
+                "written; restore it, or open the session again."
+            )
+
+    def close(self) -> None:
+        """Close the database and release the writer lock."""
+        with self.lock:
+            self._db.close()
+            if self._writer is not None:
+                self._writer.release()
+
+
+def create_database(folder: Path) -> None:
+    """Write an empty database into an existing folder; the caller calls fsync."""
+    with disk_errors(folder / DATABASE):
+        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rwc")
+        try:
+            db.execute("PRAGMA synchronous = OFF")
+            create_schema(db)
+        finally:
+            db.close()
+
+
+def _check_exists(folder: Path, database: Path) -> None:
+    if not folder.exists():
+        raise SessionError(
+            f"{folder} does not exist; check the path, or create a session with `likewise start`."
+        )
+    if not database.is_file():
+        raise SessionError(
+            f"{folder} is not a session (it contains no {DATABASE}); give a folder made by "
+            "`likewise start`, or create a new session."
+        )
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    """Open a database with explicit transactions; `Database.lock` serializes its threads."""
+    return sqlite3.connect(
+        uri, uri=True, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
+    )
+
+
+def _connect_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a database without writing anything, also on a read-only disk.
+
+    On such a disk SQLite cannot create its index of the write-ahead log. If
+    there is no write-ahead log the file is complete and is opened as immutable.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    db = _connect(uri)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    except sqlite3.OperationalError:
+        db.close()
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise
+        return _connect(f"{uri}&immutable=1")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+class WriterLock:
+    """Exclusive lock on a session folder, held until `release` or the end of the process.
+
+    Not `filelock`: that locks a file inside the folder, which a user can delete
+    while it is held, and a forked child would keep the lock after its parent ended.
+
+    Raises
+    ------
+    SessionBusyError
+        If another process, or this one, is already writing to the session.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._pid_file = folder / PID_FILE
+        self._descriptor: int | None = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._close()
+            raise SessionBusyError(_busy_message(folder)) from None
+        try:
+            self._pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
+        except OSError:
+            self._close()
+            raise
+        _HELD.add(self)
+
+    def release(self) -> None:
+        """Release the lock; further calls have no effect."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):  # the folder may have been deleted
+                self._pid_file.unlink()
+            self._close()
+
+    def _close(self) -> None:
+        """Close the descriptor without touching the PID file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+_HELD: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
+
+
+def _close_after_fork() -> None:
+    """Keep a forked child from holding the lock after its parent ended."""
+    for lock in list(_HELD):
+        lock._close()
+    _HELD.clear()
+
+
+os.register_at_fork(after_in_child=_close_after_fork)
+
+
+def _busy_message(folder: Path) -> str:
+    try:
+        pid = int((folder / PID_FILE).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        who = "another process"
+    else:
+        who = "this process" if pid == os.getpid() else f"another process (pid {pid})"
+    return f"{folder} is in use for writing by {who}; close it there first (Ctrl+C)."

@@ -1,0 +1,1 @@
+"""Export of groups: tables, folders of images, HTML pages and other programs' formats."""

@@ -1,0 +1,99 @@
+"""Export the group of every image as a table: CSV or Parquet."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+from likewise.session.assignments import Assignment, assignments, mark_unsure
+from likewise.session.atomic import write_new
+from likewise.session.session import Session
+
+COLUMNS = ("path", "cluster", "name", "confidence", "answered")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Result of an export.
+
+    Parameters
+    ----------
+    n_written : int
+    left_out : tuple of (str, str)
+        The path of each image that was not written, and why.
+    """
+
+    n_written: int
+    left_out: tuple[tuple[str, str], ...]
+
+
+def export_csv(
+    session: Session,
+    path: str | PathLike[str],
+    criterion: str = "",
+    *,
+    unsure_below: float = 0.0,
+) -> Exported:
+    """Write a new CSV file with one row per present image.
+
+    Images in no answer whose confidence is less than `unsure_below` are in the
+    group ``unsure``, cluster -1.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `unsure_below` is not a probability.
+    SessionError
+        If the criterion has no results yet, the file exists, or it cannot be written.
+    """
+    rows = mark_unsure(assignments(session, criterion), unsure_below)
+    write_new(Path(path), lambda stream: write_csv(stream, rows))
+    return Exported(len(rows), not_present(session))
+
+
+def write_csv(stream: IO[str], rows: Iterable[Assignment]) -> None:
+    """Write a header and one row per image."""
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in rows:
+        answered = "true" if row.answered else "false"
+        table.writerow((row.path, row.cluster, row.name, f"{row.confidence:.4f}", answered))
+
+
+def to_csv(rows: Iterable[Assignment]) -> str:
+    """Return the content of a CSV file."""
+    stream = io.StringIO()
+    write_csv(stream, rows)
+    return stream.getvalue()
+
+
+def to_parquet(rows: list[Assignment]) -> bytes:
+    """Return the content of a Parquet file with the same columns as the CSV file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {
+        "path": pa.array([_valid_text(row.path) for row in rows], pa.string()),
+        "cluster": pa.array([row.cluster for row in rows], pa.int32()),
+        "name": pa.array([row.name for row in rows], pa.string()).dictionary_encode(),
+        "confidence": pa.array([row.confidence for row in rows], pa.float32()),
+        "answered": pa.array([row.answered for row in rows], pa.bool_()),
+    }
+    stream = pa.BufferOutputStream()
+    parquet.write_table(pa.table(columns), stream)
+    return bytes(stream.getvalue())
+
+
+def _valid_text(path: str) -> str:
+    """Return a path as valid Unicode; bytes that are not UTF-8 become U+FFFD."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def not_present(session: Session) -> tuple[tuple[str, str], ...]:
+    """Return the path and status of each image that is not present."""
+    images = session.images
+    pairs = zip(images.names, images.status, strict=True)
+    return tuple((name, f"is {status}") for name, status in pairs if status != "present")
