@@ -32,7 +32,7 @@ Found = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Demo:
-    """Pictures with the groups they were in before and after the answers.
+    """Images with their groups before and after the answers.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class Demo:
 
     @property
     def guessed(self) -> str:
-        """Return the criterion that the groups found without a word come nearest to."""
+        """Return the criterion that the unguided groups match best."""
         return max(self.truth, key=lambda name: accuracy(self.truth[name], self.before))
 
     def figures(self) -> dict[str, float | None]:
-        """Return the accuracies: of what was guessed, and of what was wanted.
+        """Return the accuracy before the answers and after them.
 
         `after_unasked` looks at pictures named in no answer; None if there are none.
         """
@@ -83,7 +83,7 @@ def run_demo(
     store: EmbeddingStore | None = None,
     step: Step = quiet,
 ) -> Demo:
-    """Sort painted pictures without a word, then by `WANTED` as a simulated person answers."""
+    """Cluster the scenes unguided, then by `WANTED` with simulated answers."""
     pictures, truth = make_scenes(n_images, seed=seed)
     vectors = embed(ArrayCollection(pictures), make_encoder(), store, step("embedding"))
     model = make_method(METHOD, len(np.unique(truth[WANTED])), seed=seed)
@@ -97,7 +97,7 @@ def run_demo(
 
 
 def _converse(model: PersonalClusterer, person: Oracle, n_questions: int, step: Step) -> None:
-    """Ask some and train, a few times over, as the page does with a person."""
+    """Ask and train in rounds, as the page does."""
     tell = step("asking and training")
     for number in range(N_ROUNDS):
         n = n_questions // N_ROUNDS + (number < n_questions % N_ROUNDS)
@@ -112,7 +112,7 @@ _N_TILES = 30  # of each group
 
 
 def demo_page(shown: Demo) -> Page:
-    """Return the gallery; groups are named one to one, as when accuracy is measured."""
+    """Return the gallery; groups are matched one to one to classes, as for accuracy."""
     figures, guessed = shown.figures(), shown.guessed
     n_groups = len(np.unique(shown.truth[WANTED]))
     rest = figures["after_unasked"]
@@ -159,7 +159,7 @@ def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -
 
 
 def _names(found: Found, labels: Labels) -> dict[int, str]:
-    """Return a name for each cluster: each name once, so that most pictures agree.
+    """Return a class name for each cluster by a one-to-one matching.
 
     Clusters beyond the number of names are called as most of their pictures are.
     """

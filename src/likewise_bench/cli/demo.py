@@ -22,7 +22,7 @@ def demo(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Show what this is about, in a minute, offline.
+    """Cluster synthetic images before and after simulated answers; takes a minute, needs no files.
 
     Painted pictures are sorted by a criterion no program would guess. A simulated person
     answers; accuracy before and after is printed, and a page with the groups is written.
