@@ -2,7 +2,7 @@
 
 from sklearn.datasets import make_blobs
 
-from benchmarks.analysis.label_issue_precision import count, answered_model
+from benchmarks.analysis.label_issue_precision import answered_model, count
 from likewise.methods.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 
