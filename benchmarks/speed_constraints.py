@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.seeds import stream
 from likewise_bench.runner import peak_memory_mb
@@ -110,9 +110,13 @@ def time_honour(rng: np.random.Generator) -> Row:
     for answer in consistent_answers(60_000, 10, 1_000, rng):
         graph.tell(answer)
     probabilities = rng.dirichlet(np.ones(10), size=60_000)
-    honour(probabilities, graph)  # the first call also loads scipy
+    constrained_assignment(probabilities, graph)  # the first call also loads scipy
     return _row(
-        "60,000 images, 1,000 answers", "honour", lambda: honour(probabilities, graph), 5, 0.1
+        "60,000 images, 1,000 answers",
+        "honour",
+        lambda: constrained_assignment(probabilities, graph),
+        5,
+        0.1,
     )
 
 

@@ -6,9 +6,9 @@ from unittest import mock
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from likewise.constraints.apart import Apart
 
 from likewise.constraints import apart
-from likewise.constraints.apart import Apart
 
 N = 8
 groups = st.integers(0, N - 1)

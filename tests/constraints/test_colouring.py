@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
-
-from likewise.constraints import colour_mend, colour_search, colouring
 from likewise.constraints.colour_mend import mend
 from likewise.constraints.colour_search import Neighbours, core_colours, exact_colours
 from likewise.constraints.colour_swaps import swap_for_gain
-from likewise.constraints.colouring import colour, greedy_colours
+from scipy.optimize import linear_sum_assignment
+
+from likewise.constraints import colour_mend, colour_search, graph_colouring
+from likewise.constraints.graph_colouring import colour_graph, greedy_colours
 from likewise.seeds import stream
 
 Edges = set[tuple[int, int]]
@@ -55,7 +55,7 @@ def total(scores: np.ndarray, colours: list[int] | tuple[int, ...]) -> float:
 def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edges, int]) -> None:
     n_groups, n_colours, edges, seed = problem
     scores = np.log(stream(seed, "scores").dirichlet(np.ones(n_colours), n_groups))
-    colours = colour(scores, neighbours_of(n_groups, edges))
+    colours = colour_graph(scores, neighbours_of(n_groups, edges))
     best = best_total(scores, edges)
     if best > -np.inf:
         assert n_clashes(colours, edges) == 0
@@ -95,9 +95,9 @@ def test_a_small_part_is_solved_exactly_where_swaps_get_stuck(
     scores = stream(6, "stuck").normal(size=(6, 3))
     ring = {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)}
     best = best_total(scores, ring)
-    assert total(scores, colour(scores, neighbours_of(6, ring))) == pytest.approx(best)
-    monkeypatch.setattr(colouring, "SMALL", 0)
-    assert total(scores, colour(scores, neighbours_of(6, ring))) < best - 0.1
+    assert total(scores, colour_graph(scores, neighbours_of(6, ring))) == pytest.approx(best)
+    monkeypatch.setattr(graph_colouring, "SMALL", 0)
+    assert total(scores, colour_graph(scores, neighbours_of(6, ring))) < best - 0.1
 
 
 @pytest.mark.slow
@@ -109,8 +109,8 @@ def test_without_the_exact_search_a_colouring_is_found_if_there_is_one(
     n_groups, n_colours, edges, seed = problem
     scores = np.log(stream(seed, "scores").dirichlet(np.ones(n_colours), n_groups))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colouring, "SMALL", 0)
-        colours = colour(scores, neighbours_of(n_groups, edges))
+        patch.setattr(graph_colouring, "SMALL", 0)
+        colours = colour_graph(scores, neighbours_of(n_groups, edges))
     best = best_total(scores, edges)
     if best > -np.inf:
         assert n_clashes(colours, edges) == 0
@@ -145,7 +145,7 @@ def test_a_group_with_one_colour_left_goes_before_those_who_care_more() -> None:
 def test_mending_does_without_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     edges, scores = planted(150, 4, 0.064)
     monkeypatch.setattr(colour_search, "MAX_STEPS", 0)
-    assert n_clashes(colour(scores, neighbours_of(150, edges)), edges) == 0
+    assert n_clashes(colour_graph(scores, neighbours_of(150, edges)), edges) == 0
 
 
 def test_groups_with_few_neighbours_are_taken_away_again_and_again_before_the_search() -> None:
@@ -173,9 +173,9 @@ def test_what_cannot_be_mended_in_time_is_left_no_worse(monkeypatch: pytest.Monk
 def test_the_core_is_searched_where_mending_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     edges, scores = planted(60, 3, 0.15)
     monkeypatch.setattr(colour_mend, "MAX_LOOKS", 0)
-    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) == 0
+    assert n_clashes(colour_graph(scores, neighbours_of(60, edges)), edges) == 0
     monkeypatch.setattr(colour_search, "MAX_STEPS", 2)
-    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) > 0  # gave up in time
+    assert n_clashes(colour_graph(scores, neighbours_of(60, edges)), edges) > 0  # gave up in time
 
 
 def test_the_search_says_when_there_is_nothing_to_find() -> None:
@@ -189,13 +189,13 @@ def test_more_different_groups_than_colours_clash_as_little_as_can_be(
     n_groups: int, least: int
 ) -> None:
     edges = set(itertools.combinations(range(n_groups), 2))
-    colours = colour(np.zeros((n_groups, 3)), neighbours_of(n_groups, edges))
+    colours = colour_graph(np.zeros((n_groups, 3)), neighbours_of(n_groups, edges))
     assert n_clashes(colours, edges) == least
 
 
 def test_groups_that_nothing_ties_keep_their_favourite() -> None:
     scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
-    assert colour(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
+    assert colour_graph(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
 
 
 def test_a_swap_that_another_makes_possible_is_made_in_the_next_sweep() -> None:
@@ -209,7 +209,7 @@ def test_groups_that_all_differ_are_matched_with_colours_whatever_their_number()
     scores = stream(0, "a matching").normal(size=(n, n))
     order = stream(0, "an order").permutation(n)
     scores[np.arange(n), order] += 0.5  # not every row's favourite
-    colours = colour(scores, neighbours_of(n, set(itertools.combinations(range(n), 2))))
+    colours = colour_graph(scores, neighbours_of(n, set(itertools.combinations(range(n), 2))))
     _, best = linear_sum_assignment(scores, maximize=True)
     assert sorted(colours) == list(range(n))
     assert total(scores, colours) == pytest.approx(total(scores, best.tolist()))
@@ -221,4 +221,4 @@ def test_a_core_too_large_to_search_is_left_to_the_other_means() -> None:
     neighbours: Neighbours = [[(a - 1) % n, (a + 1) % n] for a in range(n)]
     scores = stream(0, "ring").normal(size=(n, 2))
     assert core_colours(scores.tolist(), neighbours) is None
-    assert n_clashes(colour(scores, neighbours), ring) == 0
+    assert n_clashes(colour_graph(scores, neighbours), ring) == 0

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.constraints import apart, log
-from likewise.constraints.facts import Fact, Told
+from likewise.constraints.constraint import AnswerResult, Constraint
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from tests.constraints.naive import Naive, NaiveFact, naive_facts
 
 N = 6
@@ -68,7 +67,7 @@ def walk(
     return graph, naive
 
 
-def check_told(told: Told, answer: Answer, naive: Naive) -> None:
+def check_told(told: AnswerResult, answer: Answer, naive: Naive) -> None:
     """The reply to one answer: taken or not, why not, and what it settles."""
     before, stood, names = np.count_nonzero(naive.relations), naive.standing, naive.names()
     naive.answers[told.id] = answer
@@ -84,7 +83,7 @@ def check_told(told: Told, answer: Answer, naive: Naive) -> None:
         assert len(told.proof) == (min(2, shortest) if is_third and len(names) == 2 else shortest)
 
 
-def plain(facts: tuple[Fact, ...]) -> list[NaiveFact]:
+def plain(facts: tuple[Constraint, ...]) -> list[NaiveFact]:
     return [(fact.first, fact.second, int(fact.relation)) for fact in facts]
 
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.constraints.assignment import constrained_assignment, violated_answers
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import honour, violated
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.seeds import stream
 
@@ -51,7 +50,7 @@ def test_what_can_be_honoured_is_and_as_near_to_the_probabilities_as_can_be(
     for order, kind in answers:
         tell(graph, labels, order, kind)
     probabilities = stream(seed, "probabilities").dirichlet(np.ones(3), N)
-    honoured = honour(probabilities, graph)
+    honoured = constrained_assignment(probabilities, graph)
     known = graph.relations(range(N))
     assert fits(honoured.labels, known)
     assert honoured.n_unmet == 0
@@ -69,7 +68,9 @@ def fits(labels: np.ndarray, known: np.ndarray) -> npt.NDArray[np.bool_]:
 def test_images_nobody_spoke_of_keep_their_most_probable_cluster() -> None:
     graph = ConstraintGraph(4)
     graph.add(0, 1, SAME)
-    honoured = honour(np.array([[0.6, 0.4], [0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), graph)
+    honoured = constrained_assignment(
+        np.array([[0.6, 0.4], [0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), graph
+    )
     assert honoured.labels.tolist() == [1, 1, 0, 1]
     assert (honoured.n_violations, honoured.n_unmet) == (1, 0)
 
@@ -77,7 +78,7 @@ def test_images_nobody_spoke_of_keep_their_most_probable_cluster() -> None:
 def test_a_probability_of_zero_can_be_overruled() -> None:
     graph = ConstraintGraph(3)
     graph.add(0, 1, DIFFERENT)
-    honoured = honour(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), graph)
+    honoured = constrained_assignment(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), graph)
     assert sorted(honoured.labels[:2].tolist()) == [0, 1]
 
 
@@ -88,25 +89,27 @@ def test_every_violated_answer_counts_once_and_those_set_aside_do_not() -> None:
     graph.add(2, 3, DIFFERENT)
     graph.tell(Answer(Question.choice(4, (0, 2, 3), ("a", "b", "c")), "none"))
     graph.add(4, 5, Relation.UNKNOWN)
-    assert violated(np.array([0, 1, 2, 2, 2, 2]), graph) == [0, 2, 3]
-    assert violated(np.array([0, 0, 2, 3, 4, 2]), graph) == []
+    assert violated_answers(np.array([0, 1, 2, 2, 2, 2]), graph) == [0, 2, 3]
+    assert violated_answers(np.array([0, 0, 2, 3, 4, 2]), graph) == []
 
 
 def test_a_name_means_the_cluster_that_suits_most_answers_and_no_other_name_has() -> None:
     graph = ConstraintGraph(5)
     for image, name in enumerate(["a", "a", "a", "b", "b"]):
         graph.label(image, name)
-    assert violated(np.array([1, 1, 0, 0, 0]), graph) == [2]
-    assert violated(np.array([1, 1, 1, 1, 1]), graph) == [3, 4]
-    assert violated(np.array([1, 0, 1, 0, 1]), graph) == [1, 4]
-    assert violated(np.array([-1, -1, -1, 7, 7]), graph) == []  # whatever clusters are called
+    assert violated_answers(np.array([1, 1, 0, 0, 0]), graph) == [2]
+    assert violated_answers(np.array([1, 1, 1, 1, 1]), graph) == [3, 4]
+    assert violated_answers(np.array([1, 0, 1, 0, 1]), graph) == [1, 4]
+    assert (
+        violated_answers(np.array([-1, -1, -1, 7, 7]), graph) == []
+    )  # whatever clusters are called
 
 
 def test_more_different_groups_than_clusters_are_honoured_as_far_as_can_be() -> None:
     graph = ConstraintGraph(3)
     for i, j in itertools.combinations(range(3), 2):
         graph.add(i, j, DIFFERENT)
-    honoured = honour(np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]]), graph)
+    honoured = constrained_assignment(np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]]), graph)
     assert (honoured.n_violations, honoured.n_unmet) == (3, 1)
 
 
@@ -118,17 +121,17 @@ def test_many_answers_from_two_groups_are_all_honoured(two_groups: bool) -> None
     for i, j in rng.integers(500, size=(600, 2)).tolist():
         if i != j:
             graph.add(i, j, SAME if labels[i] == labels[j] else DIFFERENT)
-    honoured = honour(rng.dirichlet(np.ones(2), 500), graph)
+    honoured = constrained_assignment(rng.dirichlet(np.ones(2), 500), graph)
     assert honoured.n_violations > 0
-    assert violated(honoured.labels, graph) == []
+    assert violated_answers(honoured.labels, graph) == []
 
 
 def test_bad_probabilities_are_refused_in_words() -> None:
     graph = ConstraintGraph(3)
     with pytest.raises(InvalidParameterError, match=r"shape \(2, 4\) do not fit the 3 images"):
-        honour(np.ones((2, 4)), graph)
+        constrained_assignment(np.ones((2, 4)), graph)
     with pytest.raises(InvalidParameterError, match="negative, infinite or not a number"):
-        honour(np.full((3, 2), np.nan), graph)
+        constrained_assignment(np.full((3, 2), np.nan), graph)
 
 
 def test_images_without_a_place_do_not_throw_large_groups_together() -> None:
@@ -140,6 +143,6 @@ def test_images_without_a_place_do_not_throw_large_groups_together() -> None:
     for homeless in range(24, 27):  # "none of these", where all groups were shown
         graph.tell(Answer(Question.choice(homeless, (0, 1, 2, 3), tuple("abcd")), "none"))
     probabilities = stream(0, "homeless").dirichlet(np.ones(4), 27)
-    honoured = honour(probabilities, graph)
+    honoured = constrained_assignment(probabilities, graph)
     assert len(set(honoured.labels[:4].tolist())) == 4
     assert honoured.n_unmet == 3

@@ -1,10 +1,10 @@
 """Answers taken back: who comes in, who steps back, and that nothing else changes."""
 
 import pytest
+from likewise.constraints.log import Log
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.log import Log
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError
 from tests.constraints.cases import choice, written
 

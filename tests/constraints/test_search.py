@@ -1,10 +1,10 @@
 """Chains of facts: the shortest one, and none that is as long as the limit."""
 
 import pytest
-
 from likewise.constraints.given import FOREVER, Given
-from likewise.constraints.relation import Relation
-from likewise.constraints.search import Chains
+
+from likewise.constraints.explain import Chains
+from likewise.constraints.question import Relation
 
 
 def ladder() -> Given:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.question import RESERVED, Answer, Question
-from likewise.constraints.wire import from_line, to_line
+from likewise.constraints.serialization import answer_from_line, answer_to_line
 from likewise.errors import AnswersFileError
 
 IDENTITIES = [f"{image:064x}" for image in range(12)]
@@ -43,12 +43,15 @@ def answers(draw: st.DrawFn) -> Answer:
 
 @given(answer=answers())
 def test_a_line_comes_back_as_the_answer_it_was(answer: Answer) -> None:
-    assert from_line(json.loads(json.dumps(to_line(answer, IDENTITIES))), POSITIONS) == answer
+    assert (
+        answer_from_line(json.loads(json.dumps(answer_to_line(answer, IDENTITIES))), POSITIONS)
+        == answer
+    )
 
 
 def test_the_fields_of_each_kind() -> None:
     pair = Answer(Question.pair(1, 0), "same", "ada", "season", "2026-01-02T03:04:05Z", 1.5)
-    assert to_line(pair, "abc") == {
+    assert answer_to_line(pair, "abc") == {
         "kind": "pair",
         "images": ["a", "b"],
         "answer": "same",
@@ -58,20 +61,20 @@ def test_the_fields_of_each_kind() -> None:
         "at": "2026-01-02T03:04:05Z",
         "seconds": 1.5,
     }
-    choice = to_line(Answer(Question.choice(0, (1, 2), ("g1", "g2")), "g2"), "abc")
+    choice = answer_to_line(Answer(Question.choice(0, (1, 2), ("g1", "g2")), "g2"), "abc")
     assert (choice["answer"], choice["group"], choice["groups"]) == ("g2", "g2", ["g1", "g2"])
-    assert to_line(Answer(Question.choice(0, (1,), ("g1",)), "new"), "abc")["group"] is None
-    label = to_line(Answer(Question.label(0), "winter"), "abc")
+    assert answer_to_line(Answer(Question.choice(0, (1,), ("g1",)), "new"), "abc")["group"] is None
+    label = answer_to_line(Answer(Question.label(0), "winter"), "abc")
     assert (label["answer"], label["group"], "groups" in label) == ("winter", "winter", False)
 
 
 def test_a_pair_is_sorted_by_position_in_this_collection() -> None:
     line = {**PAIR, "images": [IDENTITIES[7], IDENTITIES[3]]}
-    assert from_line(line, POSITIONS).question.images == (3, 7)
+    assert answer_from_line(line, POSITIONS).question.images == (3, 7)
 
 
 def test_what_may_be_missing_is_empty_and_what_is_unknown_is_passed_over() -> None:
-    answer = from_line({**PAIR, "mood": "good", "who": None, "group": None}, POSITIONS)
+    answer = answer_from_line({**PAIR, "mood": "good", "who": None, "group": None}, POSITIONS)
     assert answer == Answer(Question.pair(0, 1), "same")
 
 
@@ -111,10 +114,10 @@ def test_what_may_be_missing_is_empty_and_what_is_unknown_is_passed_over() -> No
 )
 def test_a_bad_line_is_refused_by_one_error_that_names_the_trouble(line: Any, words: str) -> None:
     with pytest.raises(AnswersFileError, match=words):
-        from_line(line, POSITIONS)
+        answer_from_line(line, POSITIONS)
 
 
 def test_two_places_of_one_content_are_one_image() -> None:
     """An answer about two copies of one picture says nothing and is refused by name."""
     with pytest.raises(AnswersFileError, match="Image abc was paired with itself"):
-        from_line({**PAIR, "images": ["abc", "abc"]}, {"abc": 0})
+        answer_from_line({**PAIR, "images": ["abc", "abc"]}, {"abc": 0})

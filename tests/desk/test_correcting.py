@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from likewise.constraints.facts import Fact, Told
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.constraint import AnswerResult, Constraint
+from likewise.constraints.question import Question, Relation
 from likewise.desk.comparing import compare
 from likewise.desk.desk import Desk
 from likewise.desk.openness import also_settled
@@ -109,7 +108,7 @@ class TestSplittingOff:
 
 class TestDoubts:
     def suspects(self) -> list[SimpleNamespace]:
-        chain = (Fact(7, 0, 2, Relation.SAME), Fact(8, 2, 4, Relation.SAME))
+        chain = (Constraint(7, 0, 2, Relation.SAME), Constraint(8, 2, 4, Relation.SAME))
         return [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=chain)]
 
     def test_a_method_speaks_of_its_own_numbers_and_the_page_of_the_logs(self) -> None:
@@ -220,7 +219,7 @@ def test_answers_that_find_no_place_are_listed(folder: Path) -> None:
 def test_what_was_asked_does_not_count_as_settled_besides(
     question: Question, n_settled: int, n_also: int
 ) -> None:
-    assert also_settled(question, Told(1, taken=True, n_settled=n_settled)) == n_also
+    assert also_settled(question, AnswerResult(1, taken=True, n_settled=n_settled)) == n_also
 
 
 def test_two_ways_to_sort_are_counted_against_each_other(sorted_desk: Desk) -> None:

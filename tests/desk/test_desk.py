@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 from likewise.desk.desk import Desk
 from likewise.errors import ImageError, InvalidParameterError, UnknownNameError
 from likewise.session import Session

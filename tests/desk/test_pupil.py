@@ -7,8 +7,7 @@ import pytest
 import torch
 from sklearn.datasets import make_blobs
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.desk.messages import Message
 from likewise.desk.past import FILE
 from likewise.desk.pupil import Pupil, Vectors

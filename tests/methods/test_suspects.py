@@ -8,8 +8,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.methods.likewise import Likewise
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import seeds_of

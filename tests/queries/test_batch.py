@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import BAD_IMAGE, Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
 from likewise.queries.base import Pool, Random, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs

@@ -3,8 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session import Session
 from likewise.session.groups import COLOURS

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from likewise.constraints.question import RESERVED, Answer, Question
-from likewise.constraints.relation import Relation
-from likewise.constraints.wire import to_line
+from likewise.constraints.question import RESERVED, Answer, Question, Relation
+from likewise.constraints.serialization import answer_to_line
 from likewise.errors import InvalidParameterError, SessionError, UnknownNameError
 from likewise.session import Session
 from tests.session.pictures import Pictures, pictures, restore_last
@@ -270,7 +269,7 @@ def test_what_goes_in_comes_out(
         assert [one.name for one in session.criteria] == [criterion]
         (entry,) = session.answers(criterion)
         assert session.as_answer(entry) == answer
-        assert entry.line(criterion) == to_line(answer, session.images.hashes)
+        assert entry.line(criterion) == answer_to_line(answer, session.images.hashes)
 
 
 class TestCriteria:

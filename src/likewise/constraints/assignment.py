@@ -67,7 +67,9 @@ def constrained_assignment(
     return ConstrainedAssignment(labels, len(violated_answers(most_probable, graph)))
 
 
-def constrained_labels(probabilities: Probabilities, groups: Indexes, cannot_links: Pairs) -> Indexes:
+def constrained_labels(
+    probabilities: Probabilities, groups: Indexes, cannot_links: Pairs
+) -> Indexes:
     """Return the labels of `constrained_assignment` from arrays instead of the graph.
 
     Parameters

@@ -4,8 +4,16 @@ from collections import deque
 from collections.abc import Sequence
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import DIFFERENT, MAX_GROUPS, NEW, NONE, SAME, Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import (
+    DIFFERENT,
+    MAX_GROUPS,
+    NEW,
+    NONE,
+    SAME,
+    Answer,
+    Question,
+    Relation,
+)
 from likewise.desk.beginning import random_questions
 from likewise.desk.findings import Findings
 from likewise.desk.line import Check, Prefer, QuestionLine

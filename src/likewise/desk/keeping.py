@@ -5,11 +5,11 @@ from collections import defaultdict
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Indexes
 from likewise.desk.columns import stable_columns
 from likewise.methods.base import PersonalClusterer
 from likewise.session.results import Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 _PUT_THERE = 40  # how much more an image counts that was put into a group by its name
 

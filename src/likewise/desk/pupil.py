@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Indexes
 from likewise.desk.album import files_of
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.keeping import group_keys, keep_found, number_as_before
@@ -24,6 +23,7 @@ from likewise.methods.seeds_of_groups import seeds_of
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 Say = Callable[[Message], None]
 Floats = npt.NDArray[np.float32]

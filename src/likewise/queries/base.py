@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.relation import Relation, Relations
+from likewise.constraints.question import Relation, Relations
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.types import Indexes, Pairs
 

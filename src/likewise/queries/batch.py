@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation, Relations
+from likewise.constraints.question import Relation, Relations
 from likewise.types import Indexes, Pairs
 
 

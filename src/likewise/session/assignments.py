@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.honour import nearest_labels
+from likewise.constraints.assignment import constrained_labels
 from likewise.errors import InvalidParameterError, SessionError
 from likewise.session.groups import Groups
 from likewise.session.results import Results, confidence, load_results, pin, pinned_columns
@@ -127,7 +127,7 @@ def _constrained_labels(results: Results, snapshot: Snapshot) -> Indexes:
     probabilities[unseen] = 1 / probabilities.shape[1]
     components = snapshot.components
     pinned = pin(probabilities, snapshot.pinned)
-    labels = nearest_labels(pinned, components, snapshot.cannot_links)
+    labels = constrained_labels(pinned, components, snapshot.cannot_links)
     sizes = np.bincount(components, minlength=len(labels))
     is_connected = sizes[components] > 1  # by a must-link, which determines its group
     return np.where(unseen & ~is_connected, -1, labels)[snapshot.first]
