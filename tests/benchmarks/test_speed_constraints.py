@@ -23,7 +23,7 @@ def test_every_case_has_a_row_for_everything_that_is_promised(
 def test_the_answers_told_are_consistent() -> None:
     graph = ConstraintGraph(50)
     for answer in consistent_answers(50, 3, 400, stream(0, "answers")):
-        assert graph.tell(answer).taken
+        assert graph.tell(answer).accepted
     assert (graph.pair_relations([(0, 1), (2, 3)]) != 0).all()
 
 

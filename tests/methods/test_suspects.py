@@ -115,7 +115,7 @@ def test_an_answer_that_very_many_contradictions_have_in_common_is_blamed() -> N
     for image in (2, 3, 4):
         assert blamed(graph) is None
         told = graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-        assert not told.taken
+        assert not told.accepted
     assert blamed(graph) == first
     for image in range(5, 19):
         graph.add(0, image, Relation.SAME)

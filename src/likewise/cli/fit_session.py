@@ -80,7 +80,7 @@ class FitSession:
         found = []
         for number, answer in graph.answers.items():
             images = [place.get(contents[i], -1) for i in answer.question.images]
-            if number not in graph.set_aside and min(images) >= 0:
+            if number not in graph.conflicts and min(images) >= 0:
                 question = replace(answer.question, images=_in_order(answer, images))
                 found.append(replace(answer, question=question))
         return found

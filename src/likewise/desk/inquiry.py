@@ -71,7 +71,7 @@ class Inquiry(Findings):
         """Forget the founders of groups whose answer does not stand any more."""
         if self._founders:
             graph = self._session.graph(self.name)
-            said = [a for number, a in graph.answers.items() if number not in graph.set_aside]
+            said = [a for number, a in graph.answers.items() if number not in graph.conflicts]
             founded = {a.question.images[0] for a in said if a.answer in (NONE, NEW)}
             left = [one for one in self._founders if one in founded]
             self._founders = deque(left, maxlen=_FOUNDERS)

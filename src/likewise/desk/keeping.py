@@ -76,7 +76,7 @@ def _places_before(
     places = np.full(n, -1, dtype=np.intp) if before is None else before.labels.copy()
     weight = np.ones(n, dtype=np.intp)
     weight[_known_by(places, graph)] = n
-    said = {number: a for number, a in graph.answers.items() if number not in graph.set_aside}
+    said = {number: a for number, a in graph.answers.items() if number not in graph.conflicts}
     held = pinned_columns(said, session.groups(orientation), keys)
     places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE * n
     return places, weight

@@ -19,7 +19,7 @@ def also_settled(question: Question, told: AnswerResult) -> int:
 
     Examples
     --------
-    >>> also_settled(Question.pair(0, 1), Told(1, taken=True, n_settled=15))
+    >>> also_settled(Question.pair(0, 1), AnswerResult(1, accepted=True, n_settled=15))
     14
     """
     return max(0, told.n_settled - (len(question.images) - 1))

@@ -145,7 +145,7 @@ class Pupil:
     def _hear_what_is_right(self) -> bool:
         """Have the model trust what a person stood by; return whether that is news to it."""
         kept = self._session.confirmed(self._orientation.name)
-        aside = self.model.constraints_.set_aside  # which place nothing
+        aside = self.model.constraints_.conflicts  # which place nothing
         said = {number for number, told in self._told.items() if told not in aside}
         images = {i for number in kept.keys() & said for i in kept[number]}
         confirmed = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}

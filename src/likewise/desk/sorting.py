@@ -86,13 +86,13 @@ class Sorting(Inquiry):
         """Return what is said to one answer, which was written if `told` is given."""
         if told is None:
             number, _ = self._last_said()[answer.who]
-            return Reply(AnswerResult(number, taken=True), None, None, self._next(more))
-        guessed = self._agreement.note(answer, self._results) if told.taken else None
+            return Reply(AnswerResult(number, accepted=True), None, None, self._next(more))
+        guessed = self._agreement.note(answer, self._results) if told.accepted else None
         self._taken_in(answer, told)
         self._last_said()[answer.who] = told.id, answer
         if answer.question.kind == "pair" and answer.answer in (SAME, DIFFERENT):
             self._recent.append(answer.answer)
-        conflict = None if told.taken else self._conflict(told.id)
+        conflict = None if told.accepted else self._conflict(told.id)
         return Reply(told, guessed, conflict, self._next(more))
 
     def _next(self, more: More) -> list[Question]:
@@ -200,13 +200,13 @@ class Sorting(Inquiry):
         """Bring what was looked up before to where it is now."""
         question = answer.question
         self.line.done(question)
-        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.taken:
+        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.accepted:
             self._founders.append(question.images[0])
         if self._asked is not None:
             self._asked.add(subject(question))
         if self._tally is not None:
             self._tally[kind_of(answer.answer)] += 1
-        if not told.taken:
+        if not told.accepted:
             self._conflicts = None
 
     def _last_said(self) -> dict[str, tuple[int, Answer]]:

@@ -148,7 +148,7 @@ def blamed(graph: ConstraintGraph) -> int | None:
     If the first two images are called different and are not, every image of the true second
     group is then set aside. One in five of all answers must rest on the one that is blamed.
     """
-    proofs = graph.set_aside.values()
+    proofs = graph.conflicts.values()
     votes = Counter(number for proof in proofs for number in {f.answer_id for f in proof})
     number, n_votes = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
     return number if n_votes >= max(_VOTES, _SHARE * len(graph.answers)) else None

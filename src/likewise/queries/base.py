@@ -32,7 +32,7 @@ class Constraints(Protocol):
     def groups(self) -> Indexes:
         """Return the group of each image."""
 
-    def apart(self) -> Pairs:
+    def cannot_links(self) -> Pairs:
         """Return the pairs of groups connected by a cannot-link."""
 
 

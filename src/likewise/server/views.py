@@ -109,10 +109,10 @@ class Views:
 
     def moved(self, told: list[AnswerResult], sorting: Sorting) -> dict[str, Any]:
         """Return what became of pictures that were moved."""
-        aside = {one.id for one in told if not one.taken}
+        aside = {one.id for one in told if not one.accepted}
         found = [one for one in sorting.conflicts() if one.entry.id in aside]
         return {
-            "n_taken": sum(one.taken for one in told),
+            "n_taken": sum(one.accepted for one in told),
             "n_settled": sum(one.n_settled for one in told),
             "conflicts": [self.conflict(one, sorting.results) for one in found],
         }

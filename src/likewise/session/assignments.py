@@ -60,9 +60,9 @@ class Snapshot:
         with session.lock:
             graph, images = session.graph(criterion), session.images
             groups = session.groups(criterion)
-            components, cannot_links = graph.groups(), graph.apart()
+            components, cannot_links = graph.groups(), graph.cannot_links()
             component_names = {} if keys else graph.group_names()
-            bad, conflicts = graph.bad_images, set(graph.set_aside)
+            bad, conflicts = graph.bad_images, set(graph.conflicts)
             answers = dict(graph.answers)
             first, present, names = images.first, images.present, images.names
         active = {n: answer for n, answer in answers.items() if n not in conflicts}

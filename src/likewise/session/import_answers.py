@@ -188,7 +188,7 @@ class _Validation:
         if criterion.id not in self._replays:
             self._replays[criterion.id] = self._session.copy_replay(criterion.name)
         told = self._replays[criterion.id].tell(answer)
-        if not told.taken:
+        if not told.accepted:
             proof = ", ".join(self._describe(fact) for fact in told.proof)
             raise AnswersFileError(f"contradicts earlier answers ({proof}).")
 
@@ -196,7 +196,7 @@ class _Validation:
         """Return a constraint with image names instead of positions."""
         names = self._session.images.names
         second = names[fact.second] if isinstance(fact.second, int) else repr(fact.second)
-        return f"{names[fact.first]} {fact.relation.sign} {second}"
+        return f"{names[fact.first]} {fact.relation.symbol} {second}"
 
 
 def _parse_json(line: bytes) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def _with_pins(
 ) -> Floats:
     """Pin the images that active answers assign to a group; must-links alone name no group."""
     graph = session.graph(criterion)
-    active = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
+    active = {n: answer for n, answer in graph.answers.items() if n not in graph.conflicts}
     return pin(probabilities, pinned_columns(active, session.groups(criterion), keys))
 
 

@@ -223,7 +223,7 @@ class Session:
 
         Returns
         -------
-        told : Told
+        told : AnswerResult
             Its id in the log; whether it was accepted or is a conflict, with the
             proof; how many pairs it settled.
 
