@@ -1,4 +1,4 @@
-"""Reference implementation of the constraint graph: replay all, apply the rules to a fixed point."""
+"""Reference implementation of the graph: replay all answers, apply the rules to a fixed point."""
 
 import itertools
 

@@ -172,11 +172,12 @@ class Closure:
     def _merge(self, a: int, b: int) -> int:
         """Merge two components; return how many pairs of images this settles."""
         cannot, empty = self._cannot, set[int]()
-        cost_a = len(self._nodes(a)) + len(cannot.get(a, empty))
-        if cost_a > len(self._nodes(b)) + len(cannot.get(b, empty)):
+        if self._cost_of_moving(a) > self._cost_of_moving(b):
             a, b = b, a
         size_a, size_b = self._size(a), self._size(b)
-        n_known = self._n_known(a) + self._n_known(b)
+        n_different_a, n_different_b = self._n_different(a), self._n_different(b)
+        n_known = self._n_known(a, n_different_a) + self._n_known(b, n_different_b)
+        shared = cannot.get(a, empty) & cannot.get(b, empty)
         moved = self._nodes(a)
         for node in moved:
             self._component[node] = b
@@ -193,8 +194,13 @@ class Closure:
                 cannot[other].remove(a)
                 cannot[other].add(b)
             cannot.setdefault(b, set()).update(others)
-        n_settled = self._n_known(b) - n_known
+        n_different = n_different_a + n_different_b - sum([self._size(other) for other in shared])
+        n_settled = self._n_known(b, n_different) - n_known
         return n_settled + self._merge_opposites(b) if self.two_groups else n_settled
+
+    def _cost_of_moving(self, component: int) -> int:
+        """Return the number of nodes and cannot-links to change if a component is merged."""
+        return len(self._nodes(component)) + len(self._cannot.get(component, ()))
 
     def _merge_opposites(self, component: int) -> int:
         """Merge the components that differ from `component`; there are two groups only."""
@@ -204,11 +210,15 @@ class Closure:
         one, other = others
         return self._merge(one, other)
 
-    def _n_known(self, component: int) -> int:
+    def _n_different(self, component: int) -> int:
+        """Return the number of images in components with a cannot-link to `component`."""
+        sizes = self._sizes
+        return sum([sizes.get(other, 1) for other in self._cannot.get(component, ())])
+
+    def _n_known(self, component: int, n_different: int) -> int:
         """Return the number of pairs with an image in `component` and a known relation."""
-        sizes, size, others = self._sizes, self._size(component), self._cannot.get(component, ())
-        n_different = sum([sizes.get(other, 1) for other in others])
-        if component in self._named:  # differs from all others with a name, some counted above
-            counted = [other for other in others if other in self._named]
+        size = self._size(component)
+        if component in self._named:  # differs from all others with a name, some counted before
+            counted = self._cannot.get(component, set()) & self._named.keys()
             n_different += self._n_named - size - sum([self._size(other) for other in counted])
         return size * (size - 1) // 2 + size * n_different
