@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -25,9 +23,11 @@ from likewise.errors import LikewiseError
 _STOPPED = "Stopped. Answers and embeddings so far are saved; run the same command to continue."
 _GROUP = "likewise.commands"
 _OPTIONAL = {"bench": "likewise_bench.cli:bench", "demo": "likewise_bench.cli:demo"}
-_EXTRAS = {
+_BENCH = "bench"
+_OF_BENCH = ("matplotlib", "pandas", "pyarrow", "torch", "likewise_bench")
+_EXTRAS = {  # package -> extra
     **dict.fromkeys(("torch", "transformers", "accelerate", "kornia"), "torch"),
-    **dict.fromkeys(("matplotlib", "pandas", "likewise_bench"), "bench"),
+    **dict.fromkeys(("matplotlib", "pandas", "likewise_bench"), _BENCH),
     "pyarrow": "parquet",
 }
 
@@ -45,21 +45,13 @@ def _plugin(name: str) -> EntryPoint | None:
     return EntryPoint(name, value, _GROUP)
 
 
-@contextmanager
-def _extras_named() -> Iterator[None]:
-    """Turn a missing package of an extra into one line with the command that installs it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None or isinstance(error, LikewiseError):
-            raise
-        typer.echo(
-            f"Error: The package {error.name} is not installed; "
-            f"run `pip install 'likewise[{extra}]'`.",
-            err=True,
-        )
-        raise typer.Exit(2) from error
+def _missing_extra(error: ModuleNotFoundError, command: str | None) -> str | None:
+    """Return the message for a missing package of an extra; None for any other package."""
+    package = (error.name or "").partition(".")[0]
+    extra = _BENCH if command in _OPTIONAL and package in _OF_BENCH else _EXTRAS.get(package)
+    if extra is None:
+        return None
+    return f"The package {package} is not installed; run `pip install 'likewise[{extra}]'`."
 
 
 class CommandGroup(TyperGroup):
@@ -74,10 +66,7 @@ class CommandGroup(TyperGroup):
         """Return a command; one of another package is imported only now."""
         found = super().get_command(ctx, cmd_name)
         plugin = None if found is not None else _plugin(cmd_name)
-        if plugin is None:
-            return found
-        with _extras_named():
-            return typer.main.get_command(plugin.load())
+        return found if plugin is None else typer.main.get_command(plugin.load())
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
@@ -86,12 +75,18 @@ class CommandGroup(TyperGroup):
         a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe is gone.
         """
         try:
-            with warnings_as_notes(), _extras_named():
+            with warnings_as_notes():
                 result = super().invoke(ctx)
                 sys.stdout.flush()
         except LikewiseError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(2 if isinstance(error, ImportError) else 1) from error
+        except ModuleNotFoundError as error:
+            message = _missing_extra(error, ctx.invoked_subcommand)
+            if message is None:
+                raise
+            typer.echo(f"Error: {message}", err=True)
+            raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             typer.echo(f"\n{_STOPPED}", err=True)
             raise typer.Exit(130) from error
