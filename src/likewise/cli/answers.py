@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import count_noun, print_json, print_line, print_note_list, write_table
+from likewise.cli.console import count_noun, print_json, print_line, print_note_list
 from likewise.cli.options import AsJson, By, SessionPath, Strict
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
@@ -53,6 +53,8 @@ def answers(
     if as_json:
         print_json({"n_answers": len(lines), "answers": lines})
     elif to == "csv":
+        from likewise.session.export.tables import write_table
+
         write_table(
             sys.stdout, _COLUMNS, ([_cell(line.get(c)) for c in _COLUMNS] for line in lines)
         )

@@ -1,14 +1,13 @@
 """Console output: results on stdout, notes and progress bars on stderr, result files."""
 
-import csv
 import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Self, TextIO
+from typing import Any, Self, TextIO
 
 from likewise.errors import LikewiseWarning, OutputError
 from likewise.progress import Progress as ProgressCallback
@@ -22,13 +21,6 @@ def print_line(text: str) -> None:
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout, in one line."""
     print_line(json.dumps(result, ensure_ascii=False, allow_nan=False))
-
-
-def write_table(stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV table to an open file or to stdout."""
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(header)
-    table.writerows(rows)
 
 
 def check_new_path(path: Path | None) -> None:

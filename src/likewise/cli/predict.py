@@ -13,7 +13,6 @@ from likewise.cli.console import (
     print_json,
     print_line,
     print_note,
-    write_table,
 )
 from likewise.cli.options import AsJson, By, EncoderName, Folder
 from likewise.cli.sessions import check_image_folder
@@ -61,6 +60,7 @@ def predict(
     """
     from likewise.cli.console import ProgressBars
     from likewise.cli.sessions import read_images, skipped_as_json
+    from likewise.session.export.tables import write_table
 
     check_new_path(out)
     check_image_folder(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
