@@ -8,7 +8,7 @@ from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from tests.desk.folder import make_session, paint_folder, sort_by_halves
 
-TOKEN = "a-token-of-our-own"
+TOKEN = "a-token-for-tests"
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(folder: Path) -> Iterator[Desk]:
-    """A desk without a trainer, whose groups are reds and blues."""
+    """A workspace without a worker; its groups are red and blue pictures."""
     session = make_session(folder)
     sort_by_halves(session, n_answers=3)
     with Desk(session, trains=False) as desk:
@@ -27,13 +27,13 @@ def desk(folder: Path) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def stranger(desk: Desk) -> TestClient:
-    """A client without a token; errors of ours come as they would over the wire."""
+def anonymous(desk: Desk) -> TestClient:
+    """A client without a token; errors are responses, as over the network."""
     app = create_app(desk, TOKEN)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
 
 
 @pytest.fixture
-def client(stranger: TestClient) -> TestClient:
-    stranger.headers.update(AUTHORISED)
-    return stranger
+def client(anonymous: TestClient) -> TestClient:
+    anonymous.headers.update(AUTHORISED)
+    return anonymous

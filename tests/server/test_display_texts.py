@@ -1,58 +1,66 @@
-"""What was said, as the page and the terminal word it."""
+"""Log entries in plain English, and the digit keys of groups."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.question import Answer, Question
-from likewise.desk.wording import digits_of, says
+from likewise.server.presenters import entry_text, group_digits
 from likewise.session import Session
+from tests.desk.folder import make_session, paint_folder
 
 CHOICE = Question.choice(4, (0, 1), ("g1", "like 1"))
 
 
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    with make_session(paint_folder(tmp_path / "photos")) as session:
+        yield session
+
+
 @pytest.mark.parametrize(
-    ("question", "answer", "words"),
+    ("question", "answer", "text"),
     [
         (Question.pair(0, 2), "same", "same"),
         (Question.pair(0, 2), "cannot_tell", "can't tell"),
         (Question.pair(0, 2), "bad_image", "bad picture"),
         (CHOICE, "none", "none of these"),
-        (CHOICE, "new", "another group"),
+        (CHOICE, "new", "new group"),
         (CHOICE, "g1", "dusk"),
         (CHOICE, "like 1", "like this"),
         (Question.label(3), "noon", "noon"),
     ],
 )
-def test_answers_are_worded_for_people(
-    session: Session, question: Question, answer: str, words: str
-) -> None:
+def test_answers_have_a_text(session: Session, question: Question, answer: str, text: str) -> None:
     session.make_group("colour", name="dusk")
     session.tell(Answer(question, answer, criterion="colour"))
     (entry,) = session.answers("colour")
-    assert says(entry, session.groups("colour")) == words
+    assert entry_text(entry, session.groups("colour")) == text
 
 
-def test_changes_of_groups_are_worded_too(session: Session) -> None:
+def test_changes_of_groups_have_a_text(session: Session) -> None:
     first, second = session.make_groups("colour", ["dusk", "dawn"])
     session.change_group("colour", first.key, name="night", colour="#123456")
     session.change_group("colour", second.key, merge_into=first.key)
     number = session.tell(Answer(CHOICE, "g1", criterion="colour")).id
     session.confirm("colour", number, [0])
     groups = session.groups("colour")
-    assert [says(entry, groups) for entry, _ in session.entries("colour")] == [
-        "a group is called night",
-        "night has another colour",
-        "dawn and night are one",
+    assert [entry_text(entry, groups) for entry, _ in session.entries("colour")] == [
+        "group renamed to night",
+        "colour of night changed",
+        "dawn merged into night",
         "night",
-        "“night” is right",
+        "“night” confirmed",
     ]
 
 
 @given(n=st.integers(0, 14), offered=st.sets(st.integers(1, 20), min_size=1, max_size=9))
 def test_a_group_has_the_same_digit_in_every_question(n: int, offered: set[int]) -> None:
     known = [f"g{number}" for number in range(1, n + 1)]
-    digits = digits_of([f"g{number}" for number in sorted(offered)], known)
+    digits = group_digits([f"g{number}" for number in sorted(offered)], known)
     assert sorted(digits) == sorted(f"g{number}" for number in offered)
     assert len(set(digits.values())) == len(offered)
     assert set(digits.values()) <= set(range(1, 10))
@@ -61,7 +69,7 @@ def test_a_group_has_the_same_digit_in_every_question(n: int, offered: set[int])
             assert digits[f"g{number}"] == number
 
 
-def test_groups_without_a_number_take_the_digits_that_come_next() -> None:
+def test_groups_without_a_number_take_the_next_unused_digits() -> None:
     known = ["g1", "g2", "g3", "g4"]
-    assert digits_of(["like 7", "like 9"], known) == {"like 7": 1, "like 9": 2}
-    assert digits_of(["g2", "like 7", "like 9"], known) == {"g2": 2, "like 7": 3, "like 9": 4}
+    assert group_digits(["like 7", "like 9"], known) == {"like 7": 1, "like 9": 2}
+    assert group_digits(["g2", "like 7", "like 9"], known) == {"g2": 2, "like 7": 3, "like 9": 4}

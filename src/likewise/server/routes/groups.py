@@ -1,0 +1,181 @@
+"""Groups: list, change, move images, the map, and the comparison of two criteria."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from fastapi import APIRouter, Path, Query, Response
+
+from likewise.desk.comparing import Comparison, compare
+from likewise.desk.desk import Desk
+from likewise.desk.flat import SCALE, load_map
+from likewise.desk.gallery import Gallery
+from likewise.desk.sorting import Sorting
+from likewise.server.models import (
+    CellResponse,
+    ComparisonResponse,
+    GroupChangeRequest,
+    GroupName,
+    GroupResponse,
+    GroupsResponse,
+    ImageResponse,
+    MapResponse,
+    MoveRequest,
+    MoveResponse,
+    NewGroupRequest,
+    NewGroupResponse,
+    ShortText,
+)
+from likewise.server.presenters import Presenter
+from likewise.session.groups import Group
+from likewise.types import Indexes
+
+Limit = Annotated[int, Query(ge=0, le=500)]
+CellLimit = Annotated[int, Query(ge=0, le=50)]
+Offset = Annotated[int, Query(ge=0, le=2**31)]
+GroupId = Annotated[ShortText, Path(alias="id")]
+_CHUNK = 2_000  # numbers of the map that are formatted at a time
+
+
+def groups_router(workspace: Desk) -> APIRouter:
+    """Return the routes for groups."""
+    router, presenter = APIRouter(tags=["groups"]), Presenter(workspace)
+
+    @router.get("/groups")
+    def list_groups(by: ShortText = "", limit: Limit = 60) -> GroupsResponse:
+        """Return the groups with their most confident images, and the unsure ones."""
+        return _all_groups(workspace.sorting(by), limit)
+
+    @router.get("/groups/{id}")
+    def get_group(
+        group_id: GroupId, by: ShortText = "", offset: Offset = 0, limit: Limit = 60
+    ) -> GroupResponse:
+        """Return `limit` images of one group from `offset` on, the most confident first."""
+        return _group(workspace.sorting(by).gallery(), group_id, offset, limit)
+
+    @router.post("/groups", status_code=201)
+    def create_group(request: NewGroupRequest) -> NewGroupResponse:
+        """Make a new group of the given images; each image is an answer in the log."""
+        criterion = workspace.sorting(request.criterion)
+        group_id, answers = workspace.split(
+            criterion.name, request.images, request.name, request.who
+        )
+        return NewGroupResponse(id=group_id, **presenter.moved(answers, criterion))
+
+    @router.patch("/groups/{id}")
+    def change_group(group_id: GroupId, request: GroupChangeRequest) -> GroupName:
+        """Rename, recolour or merge a group; each change is an entry in the log."""
+        criterion = workspace.sorting(request.criterion)
+        changes = request.model_dump(include={"name", "colour", "merge_into", "who"})
+        changed = criterion.change_group(group_id, **changes)
+        workspace.publish({"event": "groups", "orientation": criterion.name})
+        if request.merge_into is not None:
+            workspace.merged(criterion)
+        return _name(changed)
+
+    @router.post("/moves", status_code=201)
+    def move_images(request: MoveRequest) -> MoveResponse:
+        """Move images into a group; each image is an answer in the log."""
+        criterion = workspace.sorting(request.criterion)
+        answers = workspace.move(criterion.name, request.images, request.group, request.who)
+        return MoveResponse(**presenter.moved(answers, criterion))
+
+    @router.get("/map", response_model=MapResponse)
+    def get_map(by: ShortText = "") -> Response:
+        """Return every image as a point in the plane; empty before the first training."""
+        return Response(_map_json(workspace, by), media_type="application/json")
+
+    @router.get("/compare")
+    def compare_criteria(
+        second: ShortText, first: ShortText = "", limit: CellLimit = 6
+    ) -> ComparisonResponse:
+        """Return the contingency table of two criteria, with some images in each cell."""
+        one, other = workspace.sorting(first), workspace.sorting(second)
+        return _comparison(compare(one.gallery(), other.gallery(), limit), one.name, other.name)
+
+    return router
+
+
+def _all_groups(criterion: Sorting, limit: int) -> GroupsResponse:
+    """Return all groups with at most `limit` images each; none before the first training."""
+    if criterion.results is None:
+        return GroupsResponse(
+            criterion=criterion.name, version=0, groups=[], n_unsure=0, unsure=[], bad=[], new=[]
+        )
+    gallery = criterion.gallery()
+    return GroupsResponse(
+        criterion=criterion.name,
+        version=criterion.version,
+        groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
+        n_unsure=len(gallery.unsure),
+        unsure=_images(gallery, gallery.unsure[:limit]),
+        bad=_images(gallery, gallery.bad[:limit]),
+        new=_images(gallery, gallery.fresh[:limit]),
+    )
+
+
+def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupResponse:
+    members = gallery.of(key)
+    group = next(one for one in gallery.groups if one.key == key)
+    return GroupResponse(
+        id=key,
+        name=group.name,
+        colour=group.colour,
+        n_images=len(members),
+        n_moved=int(np.count_nonzero(gallery.moved[members])),
+        images=_images(gallery, members[offset : offset + limit]),
+    )
+
+
+def _images(gallery: Gallery, positions: Indexes) -> list[ImageResponse]:
+    return [ImageResponse(**asdict(image)) for image in gallery.show(positions)]
+
+
+def _name(group: Group) -> GroupName:
+    return GroupName(id=group.key, name=group.name, colour=group.colour)
+
+
+def _map_json(workspace: Desk, by: str) -> str:
+    """Return a `MapResponse` as JSON, formatted column by column."""
+    criterion = workspace.sorting(by)
+    images, points = load_map(workspace.session, criterion.name)
+    group: npt.NDArray[Any]
+    if criterion.results is None:
+        images, points, group, keys = images[:0], points[:0], images[:0], []
+    else:
+        gallery = criterion.gallery()
+        group, keys = gallery.group_of[images], [one.key for one in gallery.groups]
+    columns = {"ids": images, "x": points[:, 0], "y": points[:, 1], "group": group}
+    parts = [f'"{name}":[{format_numbers(column)}]' for name, column in columns.items()]
+    return f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
+
+
+def format_numbers(column: npt.NDArray[np.integer]) -> str:
+    """Return comma-separated numbers, formatted in chunks so that other threads can run between.
+
+    Examples
+    --------
+    >>> format_numbers(np.array([3, -1]))
+    '3,-1'
+    """
+    chunks = (column[start : start + _CHUNK].tolist() for start in range(0, len(column), _CHUNK))
+    return ",".join(",".join(map(str, chunk)) for chunk in chunks)
+
+
+def _comparison(table: Comparison, first: str, second: str) -> ComparisonResponse:
+    cells = [
+        [CellResponse(n=n, images=shown.tolist()) for n, shown in zip(ns, images, strict=True)]
+        for ns, images in zip(table.counts.tolist(), table.pictures, strict=True)
+    ]
+    return ComparisonResponse(
+        first=first,
+        second=second,
+        rows=[_name(group) for group in table.rows],
+        columns=[_name(group) for group in table.columns],
+        cells=cells,
+        n_images=table.n_images,
+        nmi=round(table.nmi, 4),
+        ari=round(table.ari, 4),
+    )

@@ -1,0 +1,72 @@
+"""Ask and answer: `GET /api/questions`, `POST /api/answers`, `POST /api/undo`."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from likewise.desk.desk import Desk
+from likewise.desk.openness import also_settled
+from likewise.server.models import (
+    AnswerRequest,
+    AnswerResponse,
+    QuestionsResponse,
+    ShortText,
+    UndoRequest,
+    UndoResponse,
+)
+from likewise.server.presenters import Presenter, json_response
+
+_N_NEXT = 4  # questions in the response to an answer
+Count = Annotated[int, Query(ge=1, le=50)]
+
+
+def questions_router(workspace: Desk) -> APIRouter:
+    """Return the routes for questions and answers."""
+    router, presenter = APIRouter(tags=["questions"]), Presenter(workspace)
+
+    @router.get("/questions")
+    def list_questions(
+        n: Count = 1, by: ShortText = "", who: ShortText = "", client: ShortText = ""
+    ) -> QuestionsResponse:
+        """Return the next `n` questions; different clients get different ones."""
+        criterion = workspace.sorting(by)
+        questions = presenter.questions(criterion, n, client or who)
+        return QuestionsResponse(criterion=criterion.name, questions=questions)
+
+    @router.post("/answers", status_code=201, response_model=AnswerResponse)
+    def answer_question(request: AnswerRequest) -> Response:
+        """Store an answer; it is on disk before the response, which has the next questions."""
+        criterion = workspace.sorting(request.criterion)
+        question = request.question.to_question()
+        wanted = _N_NEXT, request.client or request.who
+        reply = workspace.answer(
+            criterion.name, question, request.answer, request.who, request.seconds, wanted
+        )
+        result, conflict = reply.told, reply.conflict
+        body = AnswerResponse(
+            id=result.id,
+            accepted=result.taken,
+            n_relations=result.n_settled,
+            n_implied=also_settled(question, result),
+            predicted=reply.guessed,
+            conflict=None if conflict is None else presenter.conflict(conflict, criterion.results),
+            n_answers=sum(criterion.tally().values()),
+            questions=[presenter.question(one, criterion) for one in reply.questions],
+        )
+        return json_response(body, 201)
+
+    @router.post("/undo")
+    def undo(request: UndoRequest | None = None) -> UndoResponse:
+        """Undo the newest entry of the log; can be repeated, also after a restart."""
+        request = request or UndoRequest()
+        criterion = workspace.sorting(request.criterion)
+        entry = workspace.undo(criterion.name, request.who)
+        if entry is None:
+            return UndoResponse(entry=None, question=None)
+        question = None
+        if entry.is_answer:
+            asked = workspace.session.as_answer(entry).question
+            question = presenter.question(asked, criterion)
+        return UndoResponse(entry=presenter.entry(entry, retracted=True), question=question)
+
+    return router
