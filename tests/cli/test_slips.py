@@ -9,7 +9,7 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.images.files import read_folder
-from likewise.server.door import Door, keep_door
+from likewise.server.page_address import PageAddress, save_address
 from likewise.server.serve import bind
 from likewise.session import Session
 from tests.cli.conftest import Run, error_of
@@ -27,12 +27,12 @@ def session(photos: Path) -> Path:
 
 
 @pytest.fixture
-def page(session: Path) -> Iterator[Door]:
+def page(session: Path) -> Iterator[PageAddress]:
     """The door of that session's page, which is open."""
     with bind("127.0.0.1", 0) as bound, Session.open(session):
         bound.listen()
-        door = Door("127.0.0.1", bound.getsockname()[1], "token")
-        keep_door(session, door)
+        door = PageAddress("127.0.0.1", bound.getsockname()[1], "token")
+        save_address(session, door)
         yield door
 
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_predicted_is_said_before_the_long_work(
 )
 def test_while_the_page_is_open_its_address_is_told(
     run: Run,
-    page: Door,
+    page: PageAddress,
     monkeypatch: pytest.MonkeyPatch,
     words: tuple[object, ...],
     called: str,
@@ -124,7 +124,7 @@ def test_while_the_page_is_open_its_address_is_told(
 
 def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:
     with bind("127.0.0.1", 0) as bound:
-        keep_door(session, Door("127.0.0.1", bound.getsockname()[1], "token"))
+        save_address(session, PageAddress("127.0.0.1", bound.getsockname()[1], "token"))
     with Session.open(session):
         message = error_of(run, "ask", session, "--by", "colour")
     assert "is in use for writing by this process; close it there first" in message

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.server.door import last_door
+from likewise.server.page_address import load_address
 from likewise.server.serve import bind
 from likewise.session import Session
 from tests.cli.conftest import Run, done
@@ -59,7 +59,7 @@ def test_the_page_is_served_answers_are_kept_and_ctrl_c_ends_it(photos: Path) ->
     with Session.open(photos.with_name("photos.likewise")) as session:
         assert [entry.answer for entry in session.answers("colour")] == ["different"]
         assert session.criterion("colour").n_clusters == 3
-        door = last_door(session.path)  # an open page finds the next start there
+        door = load_address(session.path)  # an open page finds the next start there
         assert door is not None
         assert door.address == address
 
@@ -74,7 +74,7 @@ def test_a_port_in_use_is_said_before_the_long_work(run: Run, photos: Path) -> N
         port = taken.getsockname()[1]
         result = run("start", photos, "--by", "colour", "--no-browser", "--port", port)
     assert result.exit_code == 1
-    assert f"Error: 127.0.0.1:{port} cannot be used" in result.stderr
+    assert f"Error: Cannot listen on 127.0.0.1:{port}" in result.stderr
     assert not photos.with_name("photos.likewise").exists()
 
 

@@ -123,7 +123,6 @@ def _converse(
 
 
 def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
-    from likewise.desk.wording import says
 
     entry = desk.undo(sorting.name, who)
     if entry is None:
@@ -137,7 +136,6 @@ def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
 
 def _tell(question: "Question", reply: "Reply", sorting: "Sorting") -> None:
     from likewise.desk.openness import also_settled
-    from likewise.desk.wording import says
 
     n_also = also_settled(question, reply.told)
     if n_also:

@@ -42,14 +42,14 @@ def open_to_write(path: Path, called: Path | None = None) -> "Session":
     try:
         return Session.open(path)
     except SessionBusyError as error:
-        from likewise.server.door import is_open, last_door
+        from likewise.server.page_address import is_open, load_address
 
-        door = last_door(path)
+        door = load_address(path)
         if door is None or not is_open(door):
             raise
         raise SessionBusyError(
             f"{called or path} is at work in another process already, and its page is "
-            f"{door.address} ; go on there, or end it there with Ctrl+C first."
+            f"{door.url} ; go on there, or end it there with Ctrl+C first."
         ) from error
 
 

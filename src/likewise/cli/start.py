@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from likewise.cli.console import Bars
     from likewise.desk.desk import Desk
-    from likewise.server.door import Door
     from likewise.session.session import Session
 
 _FIRST_QUESTIONS = 5.0  # seconds in which the model may choose them; else they are random pairs
@@ -57,7 +56,7 @@ def start(
     from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
-    from likewise.server.door import LOOPBACK, Door, bind_again, last_door
+    from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
 
     check_pictures(folder, "start")
     place = session or beside(folder)
@@ -70,13 +69,13 @@ def start(
             "with its token see all pictures of the folder, answer and export; the connection is "
             "not encrypted, so do not share it further."
         )
-    last = last_door(place) if is_ours else None
-    with bind_again(host, port, last) as bound:
+    last = load_address(place) if is_ours else None
+    with bind_preferred(host, port, last) as bound:
         with Bars() as bars:
             opened = _open(folder, place, bars)
         _set_orientation(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
-        door = Door(host, bound.getsockname()[1], token)
+        door = PageAddress(host, bound.getsockname()[1], token)
         desk = Desk(opened, encoder=encoder or BUNDLED, first=by)
         _serve(desk, bound, door, browser=not no_browser)
 
@@ -138,18 +137,18 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
 def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
     from likewise.cli.console import Bars
     from likewise.server.app import create_app
-    from likewise.server.door import EVERYWHERE, LOOPBACK, keep_door
+    from likewise.server.page_address import ANY_HOST, LOOPBACK, save_address
     from likewise.server.serve import serve
 
     def ready() -> None:
         if door.host in LOOPBACK:  # elsewhere a token is good for once
-            keep_door(desk.session.path, door)
-        say(door.address)
-        if door.host in EVERYWHERE:
+            save_address(desk.session.path, door)
+        say(door.url)
+        if door.host in ANY_HOST:
             note("Note: elsewhere, put the number of this machine in place of 127.0.0.1.")
         typer.get_text_stream("stdout").flush()
         if browser:
-            webbrowser.open(door.address)
+            webbrowser.open(door.url)
 
     with desk:
         for orientation in desk.session.criteria:
