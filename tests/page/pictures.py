@@ -58,7 +58,7 @@ def right_key(page: Page, factor: str) -> str:
     seen = [value(image.get_attribute("alt")) for image in page.locator(".picture img").all()]
     if len(seen) == 2:
         return "s" if seen[0] == seen[1] else "d"
-    faces = page.locator(".choices .faces img:first-child").all()
+    faces = page.locator(".choices .examples img:first-child").all()
     shown = [value(face.get_attribute("alt")) for face in faces]
     digits = page.locator(".choices kbd").all_inner_texts()
     return digits[shown.index(seen[0])] if seen[0] in shown else "0"
@@ -76,9 +76,9 @@ def name_groups(page: Page, factor: str) -> None:
     """Name each group by what its surest picture shows."""
     place = list(FACTORS).index(factor)
     page.keyboard.press("g")
-    page.wait_for_selector("section[data-key]")
-    for key in [one.get_attribute("data-key") for one in page.locator("section[data-key]").all()]:
-        face = page.locator(f"section[data-key={key}] .tile img").first.get_attribute("alt") or ""
+    page.wait_for_selector("section[data-group]")
+    for key in [one.get_attribute("data-group") for one in page.locator("section[data-group]").all()]:
+        face = page.locator(f"section[data-group={key}] .tile img").first.get_attribute("alt") or ""
         name = page.locator(f"[data-focus=name-{key}]")
         name.fill(face.split("-")[place])
         name.press("Enter")
@@ -108,8 +108,8 @@ def take(page: Page, out: Path) -> None:
     page.keyboard.press("a")
     contradict(page)
     shoot("settle")
-    page.locator(".settle li", has_text="set aside").get_by_role("button").click()
-    page.click("#add-orientation")
+    page.locator(".review li", has_text="not used").get_by_role("button").click()
+    page.click("#add-criterion")
     page.keyboard.type("background")
     page.keyboard.press("Tab")
     page.keyboard.type("4")
@@ -124,16 +124,16 @@ def contradict(page: Page) -> None:
     """Say of two pictures that they differ, after saying that they do not."""
     page.evaluate(
         """async () => {
-          const log = await (await fetch("/api/answers?orientation=shape&limit=100")).json();
+          const log = await (await fetch("/api/answers?by=shape&limit=100")).json();
           const placed = (one) => one.kind === "choice" && one.answer.startsWith("g");
           const { images } = log.answers.find(placed);
           const question = { kind: "pair", images: images.slice(0, 2).sort((a, b) => a - b) };
-          const body = JSON.stringify({ orientation: "shape", question, answer: "different" });
+          const body = JSON.stringify({ criterion: "shape", question, answer: "different" });
           const headers = { "Content-Type": "application/json" };
           await fetch("/api/answers", { method: "POST", body, headers });
         }"""
     )
-    page.wait_for_selector(".settle")
+    page.wait_for_selector(".review")
 
 
 def main(out: Path) -> None:

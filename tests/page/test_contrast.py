@@ -49,9 +49,9 @@ def test_text_stands_out_from_its_ground(scheme: str, ink: str, ground: str) -> 
 def test_what_has_the_focus_and_what_was_pressed_stand_out(scheme: str) -> None:
     colours = SCHEMES[scheme]
     assert contrast(colours["accent"], colours["back"]) >= 4.5  # a pressed button's own text too
-    trouble = re.search(r"\.trouble \{.*color: light-dark\((#\w+), (#\w+)\)", STYLE)
-    assert trouble is not None
-    ink = trouble[1 if scheme == "light" else 2]
+    problem = re.search(r"\.problem \{.*color: light-dark\((#\w+), (#\w+)\)", STYLE)
+    assert problem is not None
+    ink = problem[1 if scheme == "light" else 2]
     ink = "#" + "".join(2 * digit for digit in ink[1:]) if len(ink) == 4 else ink
     assert contrast(ink, colours["warn"]) >= 4.5
 

@@ -32,9 +32,9 @@ def test_chosen_pictures_are_split_off_and_named_at_once(
     for number in (0, 2):
         page.locator(f"[data-id='{number}']").first.focus()
         page.keyboard.press("Enter")
-    page.locator("#split").focus()
+    page.locator("#new-group").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("section[data-key=g3] .tile")).to_have_count(2)
+    expect(page.locator("section[data-group=g3] .tile")).to_have_count(2)
     page.keyboard.type("dusk")  # its name is selected, waiting to be written over
     page.keyboard.press("Enter")
     expect(page.locator("section[aria-label=dusk]")).to_be_visible()
@@ -44,7 +44,7 @@ def test_chosen_pictures_are_split_off_and_named_at_once(
 def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address)
     page.keyboard.press("c")
-    expect(page.locator("#view-compare")).to_contain_text("one way to sort only")
+    expect(page.locator("#view-compare")).to_contain_text("only one criterion")
     desk.session.add_criterion("halves", 2)
     chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
     save_results(desk.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
@@ -52,7 +52,7 @@ def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, d
     page.keyboard.press("c")
     expect(page.locator("table.compare td[data-n='3']")).to_have_count(4)
     expect(page.locator("table.compare .tile img")).to_have_count(12)
-    expect(page.locator("#view-compare")).to_contain_text("next to nothing")
+    expect(page.locator("#view-compare")).to_contain_text("nearly unrelated")
 
 
 def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk: Desk) -> None:
@@ -62,11 +62,11 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
     suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in numbers[:2]]
     page = open_page(address)
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects})
-    again = page.locator(".again")
-    expect(again).to_contain_text("Look again: you said same")
-    again.get_by_role("button", name="Take it back").click()
+    again = page.locator(".label-issue")
+    expect(again).to_contain_text("Check again: you answered same")
+    again.get_by_role("button", name="Retract").click()
     expect(again).to_have_attribute("data-id", str(numbers[1]))
-    again.get_by_role("button", name="It is right").click()
+    again.get_by_role("button", name="Correct").click()
     expect(again).to_have_count(0)
     assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
     assert desk.session.confirmed("colour") == {numbers[1]: (0,)}
@@ -82,8 +82,8 @@ def test_the_likely_slip_is_marked_in_a_contradiction(
         desk.answer("colour", Question.pair(*pair), "same")
     desk.answer("colour", Question.pair(0, 11), "different")
     page = open_page(address)
-    expect(page.locator(".settle li.likely")).to_have_attribute("data-id", "2")
-    expect(page.locator(".settle button.first")).to_have_count(1)
+    expect(page.locator(".review li.suspected")).to_have_attribute("data-id", "2")
+    expect(page.locator(".review button.first")).to_have_count(1)
 
 
 def test_keys_are_changed_kept_in_this_browser_and_put_back(
@@ -105,7 +105,7 @@ def test_keys_are_changed_kept_in_this_browser_and_put_back(
     answer(page, "j")
     assert [entry.answer for entry in desk.session.answers("colour")] == ["same"]
     page.keyboard.press("?")
-    page.get_by_role("button", name="Usual keys").click()
+    page.get_by_role("button", name="Default keys").click()
     page.keyboard.press("Escape")
     answer(page, "s")
     assert len(desk.session.answers("colour")) == 2
@@ -118,7 +118,7 @@ def test_answers_without_a_place_are_listed_with_the_answers(
         desk.answer("colour", Question.pair(*pair), "different")
     page = open_page(address)
     page.keyboard.press("l")
-    without_place = page.get_by_label("Answers that the groups do not honour")
+    without_place = page.get_by_label("Answers that the groups do not satisfy")
     expect(without_place).to_be_visible()
     expect(without_place).to_contain_text("1 answer")
 
@@ -128,9 +128,9 @@ def test_pictures_are_sorted_into_folders_from_the_page(
 ) -> None:
     page = open_page(address)
     page.locator("#export summary").click()
-    page.get_by_label("How pictures come into folders").select_option("symlink")
-    page.locator("#into-folders").click()
-    expect(page.locator(".said")).to_contain_text("12 pictures sorted into")
+    page.get_by_label("Copy or link the pictures").select_option("symlink")
+    page.locator("#export-folders").click()
+    expect(page.locator(".result")).to_contain_text("12 pictures sorted into")
     assert (folder.with_name("photos by colour") / "group 1" / "00red.png").is_symlink()
 
 
@@ -139,14 +139,14 @@ def test_new_pictures_and_lost_ones_are_found_while_the_page_is_open(
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    expect(page.locator("section[data-key=g1] .tile")).to_have_count(6)
+    expect(page.locator("section[data-group=g1] .tile")).to_have_count(6)
     shutil.copy(paint_folder(tmp_path / "extra", 13) / "12red.png", folder)
     (folder / "00red.png").unlink()
     page.locator("#export summary").click()
     page.locator("#rescan").click()
-    expect(page.locator("#news")).to_have_text("In the folder: 1 new picture, 1 picture gone.")
+    expect(page.locator("#activity")).to_have_text("Pictures in the folder: 1 new, 1 missing.")
     expect(page.locator("section[aria-label=New] .tile")).to_have_count(1)
-    expect(page.locator("#tally")).to_contain_text("12 pictures, 1 gone")
+    expect(page.locator("#counts")).to_contain_text("12 pictures, 1 missing")
 
 
 def test_a_folder_that_vanishes_is_said_and_answers_go_on(
@@ -158,10 +158,10 @@ def test_a_folder_that_vanishes_is_said_and_answers_go_on(
     assert len(desk.session.answers("colour")) == 1
     page.locator("#export summary").click()
     page.locator("#rescan").click()
-    expect(page.locator("#trouble")).to_contain_text("The pictures cannot be reached")
+    expect(page.locator("#problem")).to_contain_text("The pictures cannot be reached")
     folder.with_name("away").rename(folder)
     desk.rescan()
-    expect(page.locator("#trouble")).to_be_hidden()
+    expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_a_picture_that_breaks_is_said_and_the_question_can_be_answered(
@@ -170,7 +170,7 @@ def test_a_picture_that_breaks_is_said_and_the_question_can_be_answered(
     desk.sorting("colour").line.fill([Question.pair(0, 2)])
     (folder / "00red.png").write_bytes(b"no picture")
     page = open_page(address)
-    expect(page.locator(".picture img.gone")).to_have_attribute(
+    expect(page.locator(".picture img.missing")).to_have_attribute(
         "alt", re.compile("cannot be shown")
     )
     answer(page, "x")
@@ -185,14 +185,14 @@ def test_a_browser_that_reconnects_goes_on_with_what_another_server_kept(
         page = open_page(address)
         answer(page, "s")
         port = int(re.findall(r":(\d+)/", address)[0])
-    expect(page.locator("#trouble")).to_contain_text("connection is lost")
+    expect(page.locator("#problem")).to_contain_text("Connection lost")
     held: list[Route] = []
     intercept(page, "**/api/questions*", lambda route: _hold(route, held))
     with Desk(Session.open(path), trains=False) as desk, served(desk, port):
-        expect(page.locator("#trouble")).to_be_hidden(timeout=20_000)
-        expect(page.locator("#tally")).to_contain_text("1 answer")
+        expect(page.locator("#problem")).to_be_hidden(timeout=20_000)
+        expect(page.locator("#counts")).to_contain_text("1 answer")
         page.keyboard.press("d")  # at once, and once: the question on the screen is meant
-        expect(page.locator("#tally")).to_contain_text("2 answers")
+        expect(page.locator("#counts")).to_contain_text("2 answers")
         said = [entry.answer for entry in desk.session.answers("colour")]
         assert said == ["same", "different"]
         for route in held:
@@ -206,15 +206,15 @@ def _hold(route: Route, held: list[Route]) -> None:
 
 def test_an_old_page_after_an_upgrade_says_to_reload(address: str, open_page: Open) -> None:
     page = open_page(address)
-    expect(page.locator("#tally")).to_contain_text("0 answers")
+    expect(page.locator("#counts")).to_contain_text("0 answers")
 
     def upgraded(route: Route) -> None:
         reply = route.fetch()
-        route.fulfill(response=reply, json={**reply.json(), "release": "99.0"})
+        route.fulfill(response=reply, json={**reply.json(), "version": "99.0"})
 
     intercept(page, "**/api/status*", upgraded)
     answer(page, "s")
-    expect(page.locator("#trouble")).to_contain_text("The program was upgraded; reload this page")
+    expect(page.locator("#problem")).to_contain_text("The program was upgraded; reload this page")
 
 
 @pytest.fixture

@@ -61,11 +61,11 @@ def test_ctrl_z_undoes_a_move_though_a_picture_has_the_focus(
     page.locator("[data-id='0']").first.focus()
     page.keyboard.press("Enter")
     page.locator("[data-focus=target]").select_option("g2")
-    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='0']")).to_be_visible()
     page.locator("[data-id='2']").first.focus()
     page.keyboard.press("Control+z")
-    expect(page.locator("#news")).to_have_text("Taken back: group 2.")
-    expect(page.locator("section[data-key=g1] [data-id='0']")).to_be_visible()
+    expect(page.locator("#activity")).to_have_text("Undone: group 2.")
+    expect(page.locator("section[data-group=g1] [data-id='0']")).to_be_visible()
     expect(page.locator("#dialog-zoom")).to_be_hidden()
     page.locator("[data-id='2']").first.focus()
     page.keyboard.press("z")
@@ -78,7 +78,7 @@ def test_pictures_are_dropped_on_the_name_of_a_group_without_scrolling(
     page = open_page(address)
     page.keyboard.press("g")
     drag(page, "[data-id='0']", ".chip[data-to=g2]")
-    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='0']")).to_be_visible()
     expect(page.locator(".chip[data-to=g2]")).to_contain_text("7")
 
 
@@ -87,7 +87,7 @@ def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    page.locator("section[data-key=g2]").wait_for()
+    page.locator("section[data-group=g2]").wait_for()
     wait_for_pictures(page)
     taken = page.locator("[data-id='0']").first
     taken.hover()
@@ -100,8 +100,8 @@ def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
     assert held.evaluate("tile => tile.isConnected")
     page.locator(".chip[data-to=g2]").hover()
     page.mouse.up()
-    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
-    expect(page.locator("section[data-key=g2] [data-id='1'] .answered")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='0']")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='1'] .answered")).to_be_visible()
 
 
 def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
@@ -114,14 +114,14 @@ def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
     page.locator("[data-id='2']").first.focus()
     page.keyboard.press("Enter")
     page.locator("[data-focus=target]").select_option("g2")
-    expect(page.locator(".stayed")).to_contain_text("1 picture stayed")
-    page.locator("#settle-it").click()
-    expect(page.locator(".settle")).to_contain_text("These answers cannot all be right")
-    page.locator(".settle li", has_text="set aside").get_by_role("button").click()
-    expect(page.locator(".settle")).to_have_count(0)
+    expect(page.locator(".not-moved")).to_contain_text("1 picture not moved")
+    page.locator("#review").click()
+    expect(page.locator(".review")).to_contain_text("These answers contradict each other")
+    page.locator(".review li", has_text="not used").get_by_role("button").click()
+    expect(page.locator(".review")).to_have_count(0)
     page.keyboard.press("g")
-    expect(page.locator("section[data-key=g1]")).to_be_visible()
-    expect(page.locator(".stayed")).to_have_count(0)
+    expect(page.locator("section[data-group=g1]")).to_be_visible()
+    expect(page.locator(".not-moved")).to_have_count(0)
 
 
 def test_new_groups_wait_while_pictures_are_chosen(
@@ -134,7 +134,7 @@ def test_new_groups_wait_while_pictures_are_chosen(
     sort_by_halves(desk.session, n_answers=5)
     desk._hear(trained)
     expect(page.locator("#renew")).to_be_visible()
-    expect(page.locator("#view-groups .bar")).to_contain_text("1 picture chosen")
+    expect(page.locator("#view-groups .bar")).to_contain_text("1 picture selected")
     page.locator("#renew").click()
     expect(page.locator("#renew")).to_have_count(0)
     page.locator("[data-id='2']").first.focus()  # to look at one is not to be at work
@@ -147,22 +147,22 @@ def test_a_standing_trouble_is_shown_until_it_is_over(
     address: str, open_page: Open, desk: Desk
 ) -> None:
     page = open_page(address)
-    expect(page.locator("#tally")).to_contain_text("0 answers")
+    expect(page.locator("#counts")).to_contain_text("0 answers")
     desk._hear({"event": "trouble", "orientation": "colour", "message": "There is no memory."})
-    expect(page.locator("#trouble")).to_have_text("There is no memory.")
+    expect(page.locator("#problem")).to_have_text("There is no memory.")
     answer(page, "s")  # which goes well, and ends nothing
-    expect(page.locator("#tally")).to_contain_text("1 answer")
-    expect(page.locator("#trouble")).to_have_text("There is no memory.")
+    expect(page.locator("#counts")).to_contain_text("1 answer")
+    expect(page.locator("#problem")).to_have_text("There is no memory.")
     page.wait_for_timeout(700)  # the news of that answer is over, and the status not asked again
     ask = page.locator("#view-ask")
     n_shown = ask.get_attribute("data-shown") or ""
     page.keyboard.press("g")
     page.keyboard.press("a")  # which fetches questions, and asks for no news
     expect(ask).not_to_have_attribute("data-shown", n_shown)
-    expect(page.locator("#trouble")).to_have_text("There is no memory.")
+    expect(page.locator("#problem")).to_have_text("There is no memory.")
     desk._hear({"event": "ready"})
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1})
-    expect(page.locator("#trouble")).to_be_hidden()
+    expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, desk: Desk) -> None:
@@ -171,10 +171,10 @@ def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, d
     page = open_page(address)
     suspects = [{"answer": number, "image": 2, "surprise": 0.99, "chain": [number]}]
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1, "suspects": suspects})
-    again = page.locator(".again")
+    again = page.locator(".label-issue")
     expect(again).to_contain_text("is there one more group?")
-    again.get_by_role("button", name="Make it a new group").click()
-    expect(page.locator(".settled")).to_contain_text("A new group was made")
+    again.get_by_role("button", name="Make a new group").click()
+    expect(page.locator(".note")).to_contain_text("New group created")
     assert desk.sorting("colour").gallery().members["g3"].tolist() == [2]
     assert desk.session.criterion("colour").n_clusters == 3
 
@@ -190,11 +190,11 @@ def test_the_second_contradiction_is_shown_when_the_first_is_left(
     ]
     page = open_page(address)
     for number in reversed(ids):
-        expect(page.locator(".settle li", has_text="set aside")).to_have_attribute(
+        expect(page.locator(".review li", has_text="not used")).to_have_attribute(
             "data-id", str(number)
         )
-        page.get_by_role("button", name="Leave it as it is").click()
-    expect(page.locator(".settle")).to_have_count(0)
+        page.get_by_role("button", name="Leave as is").click()
+    expect(page.locator(".review")).to_have_count(0)
 
 
 def test_a_point_of_the_map_has_a_name_and_can_be_moved(
@@ -217,7 +217,7 @@ def test_a_point_of_the_map_has_a_name_and_can_be_moved(
     card = page.locator("#view-map .card")
     expect(card).to_contain_text(re.compile(r"group 1 · 55 % sure\s*00red.png"))
     card.get_by_label("Move this picture to").select_option("g2")
-    expect(card).to_contain_text("group 2 · you spoke of it")
+    expect(card).to_contain_text("group 2 · you placed it here")
     assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"]
 
 
@@ -229,7 +229,7 @@ def test_what_the_outlook_says_can_be_read_to_its_end(session: Session, open_pag
         with served(desk) as address:
             page = open_page(address, width=1100)  # one line beside the tally is too short
             outlook = page.locator("#agreement")
-            expect(outlook).to_contain_text("overrule the model")
+            expect(outlook).to_contain_text("the model disagrees with 2 answers")
             assert outlook.evaluate("e => e.scrollWidth <= e.clientWidth")
             page.keyboard.press("l")
             page.set_viewport_size({"width": 390, "height": 780})

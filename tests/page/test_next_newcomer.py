@@ -27,27 +27,27 @@ def offer(page: Page, n: int) -> None:
     """Ask for one of `n` groups, with three pictures beside each."""
     shown: list[dict[str, Any]] = [
         {
-            "key": f"g{i}",
+            "id": f"g{i}",
             "name": f"a kind of colour {i}",
             "colour": "#336699",
             "digit": i + 1,
-            "image": i,
-            "also": [i, i],
+            "representative": i,
+            "members": [i, i],
         }
         for i in range(n)
     ]
     question = {
         "kind": "choice",
         "images": [11, *range(n)],
-        "groups": [one["key"] for one in shown],
+        "groups": [one["id"] for one in shown],
         "names": ["11blue.png", *(f"{i:02}.png" for i in range(n))],
-        "shown": shown,
+        "offered": shown,
     }
-    reply = {"orientation": "colour", "questions": [question]}
+    reply = {"criterion": "colour", "questions": [question]}
     intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply))
     page.keyboard.press("a")
     expect(page.locator(".choices button")).to_have_count(n)
-    for one in page.locator(".picture img, .faces img:first-child").all():
+    for one in page.locator(".picture img, .examples img:first-child").all():
         expect(one).to_have_js_property("complete", True)
 
 
@@ -65,7 +65,7 @@ def test_a_held_key_answers_what_was_seen_and_nothing_else(
     address: str, open_page: Open, desk: Desk
 ) -> None:
     page = open_page(address)
-    ask, tally = page.locator("#view-ask"), page.locator("#tally b")
+    ask, tally = page.locator("#view-ask"), page.locator("#counts b")
 
     def hold(key: str, said: str) -> None:
         page.keyboard.down(key)
@@ -121,26 +121,26 @@ def test_every_group_is_seen_however_many_there_are(
     for width, height, n in [(1280, 800, 6), (1280, 720, 9), (1280, 720, 7), (1024, 700, 5)]:
         page.set_viewport_size({"width": width, "height": height})
         offer(page, n)
-        assert min(heights(page, ".choices .faces")) > 60, (width, height, n)
+        assert min(heights(page, ".choices .examples")) > 60, (width, height, n)
         assert min(heights(page, ".answers button, .choices button")) > 40, (width, height, n)
     doubt(desk, (0, 1))
-    expect(page.locator(".again")).to_be_visible()
+    expect(page.locator(".label-issue")).to_be_visible()
     for width, height, n in [(1366, 660, 6), (1280, 720, 9)]:
         page.set_viewport_size({"width": width, "height": height})
         offer(page, n)
-        assert min(heights(page, ".choices .faces")) > 44, (width, height, n)
+        assert min(heights(page, ".choices .examples")) > 44, (width, height, n)
 
 
 def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address, width=390, height=780)
     doubt(desk, (0, 1))
-    again = page.locator(".again")
-    expect(again).to_contain_text("Look again: you said same")
+    again = page.locator(".label-issue")
+    expect(again).to_contain_text("Check again: you answered same")
     for n in (4, 6):
         offer(page, n)
         assert min(heights(page, ".picture")) > 120
-        assert min(heights(page, ".choices .faces")) > 40
-    right = again.get_by_role("button", name="It is right")
+        assert min(heights(page, ".choices .examples")) > 40
+    right = again.get_by_role("button", name="Correct")
     expect(right).to_be_hidden()
     again.locator("summary").click()
     expect(again.locator("img").first).to_be_visible()
@@ -154,34 +154,34 @@ def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
     for pair in [(0, 2), (2, 4)]:
         desk.answer("colour", Question.pair(*pair), "same")
     page = open_page(address)
-    contradiction = {"kind": "pair", "images": [0, 4], "groups": [], "names": ["", ""], "shown": []}
-    reply = {"orientation": "colour", "questions": [contradiction]}
+    contradiction = {"kind": "pair", "images": [0, 4], "groups": [], "names": ["", ""], "offered": []}
+    reply = {"criterion": "colour", "questions": [contradiction]}
     intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply), times=1)
     with page.expect_response("**/api/questions*"):
         page.keyboard.press("a")
     expect(page.locator(".picture img")).to_have_count(2)
     answer(page, "d")
-    expect(page.locator(".settled")).to_contain_text("please settle it above")
-    fits = page.locator(".settle img").evaluate_all("all => all.map(e => getComputedStyle(e))")
+    expect(page.locator(".note")).to_contain_text("please review them above")
+    fits = page.locator(".review img").evaluate_all("all => all.map(e => getComputedStyle(e))")
     assert {one["objectFit"] for one in fits} == {"contain"}
-    page.get_by_role("button", name="Leave it as it is").click()
-    expect(page.locator(".settle")).to_have_count(0)
-    expect(page.locator(".settled")).to_be_empty()
+    page.get_by_role("button", name="Leave as is").click()
+    expect(page.locator(".review")).to_have_count(0)
+    expect(page.locator(".note")).to_be_empty()
     page.reload()
     page.wait_for_selector("#view-ask h1")
     page.wait_for_timeout(500)  # a status that would bring it back has come by then
-    expect(page.locator(".settle")).to_have_count(0)
+    expect(page.locator(".review")).to_have_count(0)
 
 
 def test_a_criterion_without_a_name_is_asked_for_again(
     address: str, open_page: Open, desk: Desk
 ) -> None:
     page = open_page(address)
-    page.click("#add-orientation")
-    dialog, trouble = page.locator("#dialog-orientation"), page.locator("#trouble")
+    page.click("#add-criterion")
+    dialog, trouble = page.locator("#dialog-criterion"), page.locator("#problem")
     page.keyboard.type("   ")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("Say in a word or two")
+    expect(dialog.get_by_role("alert")).to_contain_text("Enter a criterion")
     page.keyboard.press("Control+a")
     page.keyboard.type("colour")
     page.keyboard.press("Enter")
@@ -200,16 +200,16 @@ def test_the_menu_says_what_is_so_and_goes_when_it_is_left(
     address: str, open_page: Open, session: Session
 ) -> None:
     page = open_page(address)
-    menu, said = page.locator("#export"), page.locator("#export .said")
+    menu, said = page.locator("#export"), page.locator("#export .result")
     menu.locator("summary").click()
     page.locator("#rescan").click()
-    expect(said).to_have_text("The folder holds the same pictures as before.")
+    expect(said).to_have_text("No changes in the folder.")
     assert session.root is not None
     Path(session.root).rename(session.root.with_name("away"))
     page.locator("#rescan").click()
-    expect(page.locator("#trouble")).to_contain_text("The pictures cannot be reached")
+    expect(page.locator("#problem")).to_contain_text("The pictures cannot be reached")
     expect(said).to_be_empty()
-    page.get_by_label("How pictures come into folders").focus()
+    page.get_by_label("Copy or link the pictures").focus()
     page.keyboard.press("Escape")
     expect(page.locator("#rescan")).to_be_hidden()
     expect(menu.locator("summary")).to_be_focused()
@@ -221,19 +221,19 @@ def test_the_menu_says_what_is_so_and_goes_when_it_is_left(
 
 def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address)
-    note = page.locator("#view-ask .settled")
+    note = page.locator("#view-ask .note")
     doubt(desk, (0, 1))
-    page.locator(".again").get_by_role("button", name="It is right").click()
-    expect(note).to_contain_text("Noted that it is right")
+    page.locator(".label-issue").get_by_role("button", name="Correct").click()
+    expect(note).to_contain_text("Marked as correct")
     page.keyboard.press("g")
     page.locator("[data-id='2']").first.focus()
     page.keyboard.press("Enter")
     page.locator("[data-focus=target]").select_option("g2")
-    expect(page.locator("section[data-key=g2] [data-id='2']")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='2']")).to_be_visible()
     page.keyboard.press("a")
     expect(note).to_be_empty()
     page.keyboard.press("u")
-    expect(note).to_have_text("Taken back: group 2.")
+    expect(note).to_have_text("Undone: group 2.")
     page.keyboard.press("m")
     page.keyboard.press("a")
     expect(note).to_be_empty()
@@ -246,14 +246,14 @@ def test_the_list_counts_answers_as_the_line_below_does(
     for key in ("s", "Space", "d"):
         answer(page, key)
     page.keyboard.press("u")
-    expect(page.locator(".settled")).to_have_text("Taken back: different.")
+    expect(page.locator(".note")).to_have_text("Undone: different.")
     desk.session.change_group("colour", "g1", name="sunset")
-    expect(page.locator("#tally b")).to_have_text("2 answers")
+    expect(page.locator("#counts b")).to_have_text("2 answers")
     page.keyboard.press("l")
     expect(page.locator("#view-answers .bar p")).to_have_text(
-        "2 answers, 1 taken back, 1 other change"
+        "2 answers, 1 retracted, 1 other change"
     )
     expect(page.locator(".entries li")).to_have_count(4)
-    page.get_by_role("button", name="Bring back").click()
+    page.get_by_role("button", name="Restore").click()
     expect(page.locator("#view-answers .bar p")).to_have_text("3 answers, 1 other change")
-    expect(page.locator("#tally b")).to_have_text("3 answers")
+    expect(page.locator("#counts b")).to_have_text("3 answers")

@@ -25,7 +25,7 @@ def right_key(page: Page) -> str:
     colours = [re.sub(r"\d+|\.png", "", name) for name in names]
     if len(colours) == 2:
         return "s" if colours[0] == colours[1] else "d"
-    faces = page.locator(".choices .faces img:first-child").all()
+    faces = page.locator(".choices .examples img:first-child").all()
     digits = page.locator(".choices kbd").all_inner_texts()
     for digit, face in zip(digits, faces, strict=True):
         if colours[0] in (face.get_attribute("alt") or ""):
@@ -68,10 +68,10 @@ def test_the_whole_job_with_nothing_but_the_keyboard(
 ) -> None:
     page = open_page(address)
     n = press_through(page, 80)
-    expect(page.locator(".done h1")).to_have_text("Nothing is left to ask.")
+    expect(page.locator(".done h1")).to_have_text("No questions left.")
     assert n == len(desk.session.answers("colour"))
     page.keyboard.press("g")
-    expect(page.locator("section.group[data-key]")).to_have_count(2)
+    expect(page.locator("section.group[data-group]")).to_have_count(2)
     page.locator("[data-focus=name-g1]").focus()
     page.keyboard.press("Control+a")
     page.keyboard.type("sunset")
@@ -96,8 +96,8 @@ def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk
     desk.sorting("colour").line.fill([Question.pair(0, 6)])
     page = open_page(address)
     answer(page, "ArrowLeft")
-    expect(page.locator(".settled")).to_have_text("This also settled 2 pairs.")
-    expect(page.locator("#tally")).to_contain_text("3 answers: 3 same")
+    expect(page.locator(".note")).to_have_text("This also answers 2 other questions.")
+    expect(page.locator("#counts")).to_contain_text("3 answers: 3 same")
 
 
 def test_keys_for_a_choice_and_for_what_cannot_be_judged(
@@ -124,7 +124,7 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
         questions = [Question.choice(6, (1, 2), ("g2", "g3")), Question.pair(7, 8)]
         desk.sorting("mood").line.fill(questions)
         page = open_page(address)
-        page.select_option("#orientation", "mood")
+        page.select_option("#criterion", "mood")
         expect(page.locator(".choices kbd")).to_have_text(["2", "3"])
         page.keyboard.press("1")  # is nobody's here
         answer(page, "3")
@@ -137,8 +137,8 @@ def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
     desk.add_criterion("what it shows", 2)
     desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
     page = open_page(address)
-    page.select_option("#orientation", "what it shows")
-    expect(page.locator("h1")).to_have_text("Which group, by what it shows?")
+    page.select_option("#criterion", "what it shows")
+    expect(page.locator("h1")).to_have_text("Which group: what it shows?")
 
 
 def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
@@ -148,12 +148,12 @@ def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
         press_through(page, 3)
     with Desk(Session.open(path), trains=False) as desk, served(desk) as address:
         page = open_page(address)
-        expect(page.locator("#tally")).to_contain_text("3 answers")
+        expect(page.locator("#counts")).to_contain_text("3 answers")
         for left in ("2 answers", "1 answer", "0 answers"):
             page.keyboard.press("Control+z" if left == "1 answer" else "u")
-            expect(page.locator("#tally b")).to_have_text(left)
+            expect(page.locator("#counts b")).to_have_text(left)
         page.keyboard.press("u")
-        expect(page.locator(".settled")).to_have_text("There is nothing to take back.")
+        expect(page.locator(".note")).to_have_text("Nothing to undo.")
 
 
 def test_a_contradiction_is_settled_by_taking_one_back(
@@ -163,10 +163,10 @@ def test_a_contradiction_is_settled_by_taking_one_back(
         desk.answer("colour", Question.pair(*pair), "same")
     page = open_page(address)
     desk.answer("colour", Question.pair(0, 4), "different")  # another person, meanwhile
-    settle = page.locator(".settle")
-    expect(settle).to_contain_text("These answers cannot all be right")
+    settle = page.locator(".review")
+    expect(settle).to_contain_text("These answers contradict each other")
     expect(settle.locator("li")).to_have_count(3)
-    settle.locator("li", has_text="set aside").get_by_role("button").click()
+    settle.locator("li", has_text="not used").get_by_role("button").click()
     expect(settle).to_have_count(0)
     assert desk.sorting("colour").conflicts() == []
     assert len(desk.session.answers("colour")) == 2
@@ -175,13 +175,13 @@ def test_a_contradiction_is_settled_by_taking_one_back(
 def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address)
     page.click("#tab-groups")
-    drag(page, "[data-id='0']", "section[data-key=g2]")
-    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
+    drag(page, "[data-id='0']", "section[data-group=g2]")
+    expect(page.locator("section[data-group=g2] [data-id='0']")).to_be_visible()
     page.click("[data-id='2']")
     page.click("[data-id='4']")
-    expect(page.locator("#view-groups .bar")).to_contain_text("2 pictures chosen")
-    drag(page, "[data-id='2']", "section[data-key=g2]")
-    expect(page.locator("section[data-key=g2] .tile")).to_have_count(9)
+    expect(page.locator("#view-groups .bar")).to_contain_text("2 pictures selected")
+    drag(page, "[data-id='2']", "section[data-group=g2]")
+    expect(page.locator("section[data-group=g2] .tile")).to_have_count(9)
     assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"] * 3
 
 
@@ -191,7 +191,7 @@ def test_pictures_are_moved_without_a_mouse_too(address: str, open_page: Open) -
     page.locator("[data-id='0']").first.focus()
     page.keyboard.press("Enter")
     page.locator("[data-focus=target]").select_option("g2")
-    expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
+    expect(page.locator("section[data-group=g2] [data-id='0']")).to_be_visible()
 
 
 def test_any_answer_is_found_and_taken_back(address: str, open_page: Open, desk: Desk) -> None:
@@ -202,8 +202,8 @@ def test_any_answer_is_found_and_taken_back(address: str, open_page: Open, desk:
     page.keyboard.press("l")
     page.get_by_role("searchbox").fill("04red")
     expect(page.locator(".entries li")).to_have_count(1)
-    page.get_by_role("button", name="Take back").click()
-    expect(page.locator(".entries")).to_contain_text("taken back")
+    page.get_by_role("button", name="Retract").click()
+    expect(page.locator(".entries")).to_contain_text("retracted")
     assert [entry.id for entry in desk.session.answers("colour")] == [1, 3]
 
 
@@ -217,7 +217,7 @@ def test_two_browsers_ask_different_things_and_hear_of_each_other(
     ]
     assert seen[0] != seen[1]
     answer(one, "Space")
-    expect(other.locator("#tally")).to_contain_text("1 answer: 1 can't tell")
+    expect(other.locator("#counts")).to_contain_text("1 answer: 1 can't tell")
 
 
 def test_updated_groups_are_told_quietly_and_shown(
@@ -227,21 +227,21 @@ def test_updated_groups_are_told_quietly_and_shown(
     page.keyboard.press("g")
     sort_by_halves(desk.session, n_answers=5)
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2})
-    expect(page.locator("#news")).to_have_text("groups updated, 2 pictures moved")
+    expect(page.locator("#activity")).to_have_text("Groups updated, 2 pictures moved")
 
 
 def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, desk: Desk) -> None:
     page = open_page(address)
-    page.click("#add-orientation")
+    page.click("#add-criterion")
     page.keyboard.type("in or out of doors")
     page.keyboard.press("Tab")
     page.keyboard.type("2")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("Same in or out of doors?")
+    expect(page.locator("h1")).to_have_text("Same group: in or out of doors?")
     answer(page, "d")
-    page.locator("#orientation").select_option("colour")
+    page.locator("#criterion").select_option("colour")
     expect(page.locator("h1")).to_have_text("Same colour?")
-    expect(page.locator("#tally")).to_contain_text("0 answers")
+    expect(page.locator("#counts")).to_contain_text("0 answers")
     assert len(desk.session.answers("in or out of doors")) == 1
 
 
@@ -276,7 +276,7 @@ def test_a_narrow_window_shows_all_and_scrolls_nothing_sideways(
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= 380
     page.locator("[data-answer=same]").click()
-    expect(page.locator("#tally")).to_contain_text("1 answer")
+    expect(page.locator("#counts")).to_contain_text("1 answer")
 
 
 def test_a_server_that_is_gone_is_said_so_and_found_again(
@@ -286,8 +286,8 @@ def test_a_server_that_is_gone_is_said_so_and_found_again(
         with served(desk) as address:
             page = open_page(address)
         page.keyboard.press("s")
-        expect(page.locator("#trouble")).to_contain_text("start it again")
-        expect(page.locator("#trouble")).to_be_visible()
+        expect(page.locator("#problem")).to_contain_text("start it again")
+        expect(page.locator("#problem")).to_be_visible()
         assert desk.session.answers("colour") == []
 
 

@@ -23,7 +23,7 @@ def test_what_was_put_off_waits_until_there_are_others_or_many_answers(
 
     page = open_page(address)
     doubt(*numbers[:2])
-    again = page.locator(".again")
+    again = page.locator(".label-issue")
     again.get_by_role("button", name="Later").click()
     expect(again).to_have_count(0)
     doubt(numbers[1], numbers[2])
@@ -42,10 +42,10 @@ def test_what_was_taken_back_by_mistake_is_brought_back(
     page = open_page(address)
     answer(page, "s")
     page.keyboard.press("l")
-    page.get_by_role("button", name="Take back").click()
-    page.get_by_role("button", name="Bring back").click()
-    expect(page.get_by_role("button", name="Take back")).to_be_visible()
-    expect(page.locator("#tally")).to_contain_text("1 answer")
+    page.get_by_role("button", name="Retract").click()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("button", name="Retract")).to_be_visible()
+    expect(page.locator("#counts")).to_contain_text("1 answer")
     assert [entry.answer for entry in desk.session.answers("colour")] == ["same"]
 
 
@@ -109,11 +109,11 @@ def test_who_reloads_the_page_is_asked_by_the_same_criterion(
 ) -> None:
     desk.add_criterion("mood", 2)
     page = open_page(address)
-    page.locator("#orientation").select_option("mood")
+    page.locator("#criterion").select_option("mood")
     expect(page.locator("h1")).to_have_text("Same mood?")
     page.reload()
     expect(page.locator("h1")).to_have_text("Same mood?")
-    expect(page.locator("#orientation")).to_have_value("mood")
+    expect(page.locator("#criterion")).to_have_value("mood")
     page.evaluate("sessionStorage.setItem('likewise-by', 'of another session')")
     page.reload()
     expect(page.locator("h1")).to_have_text("Same colour?")
@@ -123,7 +123,7 @@ def test_who_goes_by_tab_stays_at_the_answer_and_a_click_leaves_the_keys_free(
     address: str, open_page: Open, desk: Desk
 ) -> None:
     page = open_page(address)
-    expect(page.locator("#tally")).to_contain_text("0 answers")  # it has settled
+    expect(page.locator("#counts")).to_contain_text("0 answers")  # it has settled
     page.keyboard.press("Tab")
     page.locator("[data-answer=different]").focus()
     answer(page, "Enter")
@@ -142,9 +142,9 @@ def test_the_next_question_is_said_to_those_who_hear_the_page(
     page = open_page(address)
     for _ in range(2):
         names = [image.get_attribute("alt") for image in page.locator(".picture img").all()]
-        expect(page.locator("#spoken[role=status]")).to_contain_text("Same colour?")
+        expect(page.locator("#announcer[role=status]")).to_contain_text("Same colour?")
         for name in names:
-            expect(page.locator("#spoken")).to_contain_text(str(name))
+            expect(page.locator("#announcer")).to_contain_text(str(name))
         answer(page, "Space")
 
 

@@ -66,4 +66,6 @@ class EventQueue:
 
 
 def _event(message: Message) -> ServerSentEvent:
-    return ServerSentEvent(event=str(message["event"]), data=message)
+    m = {"criterion" if k == "orientation" else k: v for k, v in message.items()}  # TEMPORARY
+    m["event"] = {"orientations": "criteria", "pictures": "images", "died": "worker_exited", "trouble": "problem"}.get(str(m["event"]), m["event"])
+    return ServerSentEvent(event=str(m["event"]), data=m)

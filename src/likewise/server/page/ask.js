@@ -1,67 +1,66 @@
-// Asking: one question at a time; an answer is on disk before the next one is shown.
+// The Ask view: one question at a time. An answer is on disk before the next question is shown.
 
 import { api } from "/page/api.js";
-import { $, some } from "/page/elements.js";
-import { answerOf, finishedView, isSame, loadAhead, questionView, spoken } from "/page/question.js";
-import { conflictView, doubtView } from "/page/settling.js";
+import { $, count } from "/page/dom.js";
+import { answerFor, finishedView, isSame, preload, questionView, spoken } from "/page/question.js";
+import { conflictView, labelIssueView } from "/page/review.js";
 
 const view = $("view-ask");
-const KEPT = "likewise-kept";
-const kept = new Set(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]")); // contradictions the person leaves as they are
-const LATER = 20; // answers after which what was put off is offered again
+const STORE = "likewise-ignored-conflicts";
+const ignored = new Set(JSON.parse(sessionStorage.getItem(STORE) ?? "[]")); // ids of conflicting answers
+const POSTPONED_FOR = 20; // answers
 
-export function makeAsking({ complain, changed }) {
-  let line = [];
+export function makeAskView({ showProblem, changed }) {
+  let queue = [];
   let shownAt = 0;
   let busy = false;
-  let turn = Promise.resolve(); // undo pressed twice is undo twice; it waits for its turn
+  let turn = Promise.resolve(); // answers and undos run one after the other
   let note = "";
   let conflict = null;
-  let doubts = []; // answers worth a second look
-  const putOff = new Set(); // those of them that wait
-  let nSince = 0; // answers given since then
+  let labelIssues = [];
+  const postponed = new Set(); // ids of label issues
+  let nSincePostponed = 0; // answers
 
-  const question = () => line[0];
-  const doubt = () => doubts.find((one) => !putOff.has(one.answer.id)) ?? null;
+  const question = () => queue[0];
+  const labelIssue = () => labelIssues.find((one) => !postponed.has(one.answer.id)) ?? null;
 
   // -- questions and answers --
 
-  // After a lost connection what is shown stays first: who presses a key now means that one.
-  async function refill(keeps = false) {
+  // With `keepsFirst` the shown question stays: after a reconnect a key press is meant for it.
+  async function refill(keepsFirst = false) {
     const shown = question();
     try {
       const { questions } = await api.questions(4);
-      complain("");
-      if (busy || question() !== shown) return; // an answer brought newer ones meanwhile
-      const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with names as they are now
-      line = keeps && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
+      showProblem("");
+      if (busy || question() !== shown) return; // an answer brought newer questions meanwhile
+      const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with the current names
+      queue = keepsFirst && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
     } catch (error) {
-      complain(error.message);
+      showProblem(error.message);
     }
     show();
   }
 
-  function answer(word) {
-    if (busy || !question()) return turn; // nobody answers what is not shown yet
+  function answer(text) {
+    if (busy || !question()) return turn; // ignores keys until the next question is shown
     busy = true;
-    turn = turn.then(() => answerNow(word));
+    turn = turn.then(() => sendAnswer(text));
     return turn;
   }
 
-  async function answerNow(word) {
-    view.querySelector(`[data-answer="${CSS.escape(word)}"]`)?.classList.add("given");
-    const asked = question();
+  async function sendAnswer(text) {
+    view.querySelector(`[data-answer="${CSS.escape(text)}"]`)?.classList.add("chosen");
     try {
-      const reply = await api.answer(asked, word, (performance.now() - shownAt) / 1000);
-      line = reply.questions;
-      note = noteOf(reply);
+      const reply = await api.answer(question(), text, (performance.now() - shownAt) / 1000);
+      queue = reply.questions;
+      note = noteFor(reply);
       conflict = reply.conflict ?? conflict;
-      if (++nSince === LATER) putOff.clear();
-      complain("");
+      if (++nSincePostponed === POSTPONED_FOR) postponed.clear();
+      showProblem("");
       show();
       changed();
     } catch (error) {
-      complain(error.message);
+      showProblem(error.message);
       show();
     } finally {
       busy = false;
@@ -70,135 +69,124 @@ export function makeAsking({ complain, changed }) {
 
   function undo() {
     busy = true;
-    turn = turn.then(undoNow);
+    turn = turn.then(sendUndo);
     return turn;
   }
 
-  async function undoNow() {
+  async function sendUndo() {
     try {
-      const taken = await api.undo();
-      note = taken.entry ? `Taken back: ${taken.entry.says}.` : "There is nothing to take back.";
-      if (taken.question) line = [taken.question, ...line.filter((one) => !isSame(one, taken.question))];
+      const undone = await api.undo();
+      note = undone.entry ? `Undone: ${undone.entry.text}.` : "Nothing to undo.";
+      if (undone.question) queue = [undone.question, ...queue.filter((one) => !isSame(one, undone.question))];
       conflict = null;
       show();
       changed();
     } catch (error) {
-      complain(error.message);
+      showProblem(error.message);
     } finally {
       busy = false;
     }
     return note;
   }
 
-  // -- what is settled above the question --
+  // -- the review above the question --
 
-  const settling = {
-    async takeBack(id) {
-      try {
-        await api.takeBack(id);
-        conflict = null;
-        doubts = doubts.filter((one) => one.answer.id !== id);
-        note = "Taken back.";
-        changed();
-        await refill();
-      } catch (error) {
-        complain(error.message);
-      }
-    },
-    keep() {
-      sessionStorage.setItem(KEPT, JSON.stringify([...kept.add(conflict.answer.id)])); // to reload the page changes nothing
+  // Run an action; an error is shown, and nothing else happens.
+  const attempt = (action) => (...values) => action(...values).catch((error) => showProblem(error.message));
+
+  const review = {
+    retract: attempt(async (id) => {
+      await api.retract(id);
+      conflict = null;
+      labelIssues = labelIssues.filter((one) => one.answer.id !== id);
+      note = "Retracted.";
+      changed();
+      await refill();
+    }),
+    confirm: attempt(async (id) => {
+      await api.confirm(id);
+      note = "Marked as correct.";
+      await loadLabelIssues();
+      changed();
+    }),
+    newGroup: attempt(async (image) => {
+      const made = await api.createGroup([image], "");
+      conflict = made.conflicts[0] ?? null;
+      note = "New group created; name it under Groups.";
+      labelIssues = [];
+      changed();
+      await refill();
+    }),
+    ignore() {
+      sessionStorage.setItem(STORE, JSON.stringify([...ignored.add(conflict.answer.id)])); // survives a reload
       [conflict, note] = [null, ""];
       show();
-      changed(); // there may be another one
+      changed(); // there may be another conflict
     },
-    async standBy(id) {
-      try {
-        await api.standBy(id);
-        note = "Noted that it is right; undo takes that back.";
-        await lookAgain();
-        changed();
-      } catch (error) {
-        complain(error.message);
-      }
-    },
-    async newGroup(image) {
-      try {
-        const made = await api.split([image], "");
-        conflict = made.conflicts[0] ?? null;
-        note = "A new group was made; name it under Groups.";
-        doubts = [];
-        changed();
-        await refill();
-      } catch (error) {
-        complain(error.message);
-      }
-    },
-    later() { // others may come meanwhile
-      doubts.forEach((one) => putOff.add(one.answer.id));
-      [nSince, note] = [0, `Put off; it is offered again after ${LATER} more answers.`];
+    later() {
+      labelIssues.forEach((one) => postponed.add(one.answer.id));
+      [nSincePostponed, note] = [0, `Postponed for ${POSTPONED_FOR} answers.`];
       show();
     },
   };
 
-  async function lookAgain() {
-    try {
-      const before = doubt()?.answer.id;
-      doubts = await api.doubts();
-      if (doubt()?.answer.id !== before) show();
-    } catch (error) {
-      complain(error.message);
-    }
+  const loadLabelIssues = attempt(async () => {
+    const before = labelIssue()?.answer.id;
+    labelIssues = await api.labelIssues();
+    if (labelIssue()?.answer.id !== before) show();
+  });
+
+  function setConflicts(conflicts) {
+    const next = conflicts.find((one) => !ignored.has(one.answer.id)) ?? null;
+    if (conflict?.answer.id === next?.answer.id) return;
+    conflict = next;
+    show();
   }
 
   // -- on the screen --
 
   function show() {
     shownAt = performance.now();
-    const was = view.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
-    view.replaceChildren(...parts());
-    // Who goes by Tab stays where they were; a click leaves the keys to the question.
-    if (was) (view.querySelector(`[data-answer="${CSS.escape(was.dataset.answer ?? "")}"], #${was.id || "main"}`) ?? $("main")).focus();
-    $("spoken").textContent = question() ? spoken(question(), note) : "Nothing is left to ask.";
+    const focused = view.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
+    view.replaceChildren(...content());
+    // The keyboard focus stays on the same button; after a click it is on the question.
+    if (focused) (view.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ?? $("main")).focus();
+    $("announcer").textContent = question() ? spoken(question(), note) : "No questions left.";
     view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
-    line.slice(1, 3).forEach(loadAhead);
+    queue.slice(1, 3).forEach(preload);
   }
 
-  function parts() {
-    const top = conflict ? [conflictView(conflict, settling)] : doubt() ? [doubtView(doubt(), settling)] : [];
+  function content() {
+    const top = conflict ? [conflictView(conflict, review)] : labelIssue() ? [labelIssueView(labelIssue(), review)] : [];
     return [...top, ...(question() ? questionView(question(), note, { answer, undo }) : [finishedView(undo)])];
   }
 
-  function key(action, pressed) {
+  function pressKey(action, key) {
     if (!question()) return null;
     if (action === "zoom") return view.querySelector(".picture").click();
-    const word = answerOf(question(), action, pressed);
-    return word ? answer(word) : false;
+    const text = answerFor(question(), action, key);
+    return text ? answer(text) : false;
   }
 
   return {
     refill,
-    enter: () => { // what was noted is over: much may have been said elsewhere
+    enter: () => { // the note is about an earlier question
       note = "";
       return refill();
     },
-    key,
+    pressKey,
     undo,
-    lookAgain,
+    loadLabelIssues,
+    setConflicts,
     redraw: show,
-    settle: (all) => {
-      const next = all.find((one) => !kept.has(one.answer.id)) ?? null;
-      if (conflict?.answer.id === next?.answer.id) return;
-      conflict = next;
-      show();
-    },
     reset: () => {
-      [line, note, conflict, doubts] = [[], "", null, []];
-      putOff.clear();
+      [queue, note, conflict, labelIssues] = [[], "", null, []];
+      postponed.clear();
     },
   };
 }
 
-function noteOf(reply) {
-  if (!reply.taken) return "That contradicts earlier answers; please settle it above.";
-  return reply.n_also > 0 ? `This also settled ${some(reply.n_also, "pair")}.` : "";
+function noteFor(reply) {
+  if (!reply.accepted) return "This contradicts earlier answers; please review them above.";
+  return reply.n_implied > 0 ? `This also answers ${count(reply.n_implied, "other question")}.` : "";
 }

@@ -1,4 +1,4 @@
-// Elements by hand: `h("button", {onclick}, "text", child)`; text never becomes markup.
+// Build elements: `h("button", {onclick}, "text", child)`. Strings become text nodes, never markup.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -14,18 +14,21 @@ export function h(name, attributes = {}, ...children) {
   return element;
 }
 
+export const button = (text, onclick, attributes = {}) => h("button", { type: "button", ...attributes, onclick }, text);
+
 export const large = (id) => `/api/images/${id}`;
 export const small = (id) => `/api/images/${id}/thumbnail`;
 
 export function picture(id, name, source = small) {
   const image = h("img", { src: source(id), alt: name, title: name, loading: source === small ? "lazy" : "eager" });
   image.addEventListener("error", () => {
-    image.alt = `${name} cannot be shown; its file may have gone.`;
-    image.classList.add("gone");
+    image.alt = `${name} cannot be shown; the file may be missing.`;
+    image.classList.add("missing");
   });
   return image;
 }
 
-export const some = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-// For a moment the focus stays in a dialog that was closed: the next key is not meant for it.
+export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+// A closed dialog keeps the focus for a moment; keys pressed then are not typed into it.
 export const isTyping = (target) => Boolean(target.closest?.("input, select, textarea, [contenteditable]")?.checkVisibility());

@@ -1,50 +1,56 @@
-// Taking the result along: files to save, and folders of pictures beside the collection.
+// The Export menu: files to download, export to folders, and a rescan of the picture folder.
 
 import { api } from "/page/api.js";
-import { $, h, some } from "/page/elements.js";
+import { $, button, count, h } from "/page/dom.js";
 
-const EXPORTS = { csv: "Table (CSV)", parquet: "Table (Parquet)", html: "Gallery page (HTML)", answers: "My answers (JSON Lines)", labelstudio: "Label Studio (JSON)", fiftyone: "FiftyOne (labels.json)" };
-const WAYS = { copy: "as copies", symlink: "as links (symlink)", hardlink: "as hard links" };
+const FILES = { csv: "Table (CSV)", parquet: "Table (Parquet)", html: "Gallery page (HTML)", answers: "My answers (JSON Lines)", labelstudio: "Label Studio (JSON)", fiftyone: "FiftyOne (labels.json)" };
+const METHODS = { copy: "as copies", symlink: "as symbolic links", hardlink: "as hard links" };
 
-export function showExports(complain) {
-  const links = Object.entries(EXPORTS).map(([to, text]) => h("a", { href: api.exportAddress(to), download: "", "data-to": to }, text));
-  const how = h("select", { "aria-label": "How pictures come into folders" }, Object.entries(WAYS).map(([way, text]) => h("option", { value: way }, text)));
-  const said = h("p", { role: "status", class: "said" });
-  const sort = h("button", { type: "button", id: "into-folders", onclick: async () => {
+export function showExports(showProblem) {
+  const links = Object.entries(FILES).map(([to, text]) => h("a", { href: api.exportPath(to), download: "", "data-to": to }, text));
+  const how = h("select", { "aria-label": "Copy or link the pictures" }, Object.entries(METHODS).map(([method, text]) => h("option", { value: method }, text)));
+  const result = h("p", { role: "status", class: "result" });
+
+  async function exportFolders() {
     sort.disabled = true;
-    said.textContent = "Sorting pictures into folders…";
+    result.textContent = "Sorting pictures into folders…";
     try {
-      const done = await api.folders(how.value);
-      const left = done.left_out.length ? `; left out: ${done.left_out.slice(0, 3).join(", ")}${done.left_out.length > 3 ? ", …" : ""}` : "";
-      said.textContent = `${some(done.n_written, "picture")} sorted into ${done.folder}${left}. The originals are where they were.`;
+      result.textContent = folderResult(await api.exportFolders(how.value));
     } catch (error) {
-      said.textContent = "";
-      complain(error.message);
+      result.textContent = "";
+      showProblem(error.message);
     } finally {
       sort.disabled = false;
     }
-  } }, "Sort into folders");
-  const again = h("button", { type: "button", id: "rescan", onclick: async () => {
-    said.textContent = "";
+  }
+
+  async function rescan() {
+    result.textContent = "";
     try {
-      const found = await api.rescan();
-      said.textContent = changes(found) || "The folder holds the same pictures as before.";
+      result.textContent = changesText(await api.rescan()) || "No changes in the folder.";
     } catch (error) {
-      complain(error.message, "standing"); // until the folder is there again
+      showProblem(error.message, "session"); // until the folder is there again
     }
-  } }, "Look at the folder again");
-  $("export-links").replaceChildren(...links, h("div", { class: "row" }, sort, how), h("div", { class: "row" }, again), said);
+  }
+
+  const sort = button("Sort into folders", exportFolders, { id: "export-folders" });
+  $("export-links").replaceChildren(...links, h("div", { class: "row" }, sort, how), h("div", { class: "row" }, button("Rescan the folder", rescan, { id: "rescan" })), result);
 }
 
-// The focus goes on elsewhere and does not stay in what is hidden.
+function folderResult({ folder, n_written, left_out }) {
+  const omitted = left_out.length ? `; left out: ${left_out.slice(0, 3).join(", ")}${left_out.length > 3 ? ", …" : ""}` : "";
+  return `${count(n_written, "picture")} sorted into ${folder}${omitted}. The originals are unchanged.`;
+}
+
+// The focus must not stay in the closed menu.
 export function closeExports(next = $("main")) {
   const menu = $("export");
   if (menu.open && menu.contains(document.activeElement)) next.focus();
   menu.open = false;
 }
 
-export function changes({ added, missing, returned, broken, renamed }) {
-  const said = [[added, "new picture"], [returned, "picture back again"], [missing, "picture gone"], [broken, "picture broken"], [renamed, "picture renamed"]];
-  const words = said.filter(([n]) => n).map(([n, what]) => (n === 1 ? `1 ${what}` : `${n} ${what.replace("picture", "pictures")}`));
-  return words.length ? `In the folder: ${words.join(", ")}.` : "";
+export function changesText({ added, missing, returned, broken, renamed }) {
+  const counts = [[added, "new"], [returned, "restored"], [missing, "missing"], [broken, "unreadable"], [renamed, "renamed"]];
+  const texts = counts.filter(([n]) => n).map(([n, text]) => `${n} ${text}`);
+  return texts.length ? `Pictures in the folder: ${texts.join(", ")}.` : "";
 }

@@ -1,30 +1,30 @@
-// Beginning another way to sort the same pictures: a dialog asks by what.
+// The dialog that adds a criterion for the same pictures.
 
 import { api } from "/page/api.js";
-import { $, h } from "/page/elements.js";
+import { $, button, h } from "/page/dom.js";
 
-const dialog = $("dialog-orientation");
+const dialog = $("dialog-criterion");
 
-export function askOrientation(begin) {
-  const name = h("input", { required: true, maxlength: 200, placeholder: "mood, season, in or out of doors…" });
-  const n = h("input", { type: "number", min: 2, max: 1000, placeholder: "as many as there are" });
-  const wrong = h("p", { class: "badge", role: "alert" });
-  const form = h("form", { class: "plain", method: "dialog" }, h("h2", {}, "Sort the same pictures in another way"),
-    h("label", {}, "By what, in your words?", name), h("label", {}, "How many groups, if you know?", n), wrong,
-    h("div", { class: "row" }, h("button", { type: "submit" }, "Begin"), h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
+export function askNewCriterion(created) {
+  const name = h("input", { required: true, maxlength: 200, placeholder: "season, art style, kind of thing…" });
+  const n = h("input", { type: "number", min: 2, max: 1000, placeholder: "unknown" });
+  const problem = h("p", { class: "badge", role: "alert" });
+  const form = h("form", { class: "plain", method: "dialog" }, h("h2", {}, "New criterion"),
+    h("label", {}, "Same what? Complete the question in your words", name), h("label", {}, "Number of groups, if you know it", n), problem,
+    h("div", { class: "row" }, h("button", { type: "submit" }, "Create"), button("Cancel", () => dialog.close())));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const wanted = name.value.trim();
     try {
-      if (!wanted) throw new Error("Say in a word or two what to sort by.");
-      await api.addOrientation(wanted, n.value ? Number(n.value) : null);
+      if (!wanted) throw new Error("Enter a criterion, for example season.");
+      await api.createCriterion(wanted, n.value ? Number(n.value) : null);
     } catch (error) {
-      wrong.textContent = error.message;
+      problem.textContent = error.message;
       name.focus();
       return;
     }
     dialog.close();
-    begin(wanted);
+    created(wanted);
   });
   dialog.replaceChildren(form);
   dialog.showModal();

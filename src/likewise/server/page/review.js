@@ -1,38 +1,37 @@
-// Answers that need a person: those that contradict each other, and one that the rest makes doubtful.
+// Review answers: a conflict between answers, or a label issue (an answer the model finds unlikely).
 
-import { h, picture } from "/page/elements.js";
+import { button, h, picture } from "/page/dom.js";
 
-const both = (entry) => h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])));
-let isOpen = !matchMedia("(max-width: 640px)").matches; // a phone has no room for it until it is wanted
-const button = (text, act, kind = "") => h("button", { type: "button", class: kind, onclick: act }, text);
+const firstTwo = (entry) => h("div", { class: "two" }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])));
+let isOpen = !matchMedia("(max-width: 640px)").matches; // closed at first on a small screen
 
-export function conflictView(conflict, { takeBack, keep }) {
+export function conflictView(conflict, { retract, ignore }) {
+  const isSuspected = (entry) => entry.id === conflict.suspected;
   const item = (entry) =>
-    h("li", { class: entry.id === conflict.likely ? "likely" : "", "data-id": entry.id }, both(entry),
-      h("b", {}, entry.says), entry === conflict.answer ? h("span", { class: "badge" }, "just now, set aside") : null,
-      entry.id === conflict.likely ? h("span", { class: "badge" }, "most likely the slip") : null,
-      button("Take this back", () => takeBack(entry.id), entry.id === conflict.likely ? "first" : ""));
-  return h("section", { class: "settle", "aria-label": "Answers that contradict each other" },
-    h("h2", {}, "These answers cannot all be right"),
-    h("p", {}, "Which one was a slip? All are kept until you decide; the newest does not count meanwhile."),
+    h("li", { class: isSuspected(entry) ? "suspected" : "", "data-id": entry.id }, firstTwo(entry),
+      h("b", {}, entry.text), entry === conflict.answer ? h("span", { class: "badge" }, "newest, not used") : null,
+      isSuspected(entry) ? h("span", { class: "badge" }, "probably wrong") : null,
+      button("Retract", () => retract(entry.id), { class: isSuspected(entry) ? "first" : "" }));
+  return h("section", { class: "review", "aria-label": "Answers that contradict each other" },
+    h("h2", {}, "These answers contradict each other"),
+    h("p", {}, "Which one is wrong? All are kept until you decide; until then the newest is not used."),
     h("ul", {}, [conflict.answer, ...conflict.against].map(item)),
-    button("Leave it as it is", keep, "keep"));
+    button("Leave as is", ignore, { class: "ignore" }));
 }
 
-// An answer offered once more; nothing has to be done about it.
-export function doubtView({ answer: old, chain }, { standBy, takeBack, newGroup, later }) {
-  const isNone = old.answer === "none"; // and all groups there may be were shown
-  const others = isNone ? [] : chain.filter((one) => one.id !== old.id).slice(0, 2);
-  const shown = isNone ? h("div", { class: "two" }, picture(old.images[0], old.names[0])) : both(old);
-  const why = isNone
-    ? "You wanted no more groups than there are, and this picture is in none of them. Was it a slip, or is there one more group?"
-    : "The rest of your answers make this one doubtful. Was it a slip?";
-  // After a click the keys are for the question; who goes by Tab stays.
-  const summary = h("summary", { id: "look-again", onclick: (event) => event.detail && summary.blur() }, h("h2", {}, "Look again: you said ", h("b", {}, old.says)));
-  const details = h("details", { open: isOpen, ontoggle: () => { isOpen = details.open; } }, summary, h("div", { class: "inside" },
-    h("ul", {}, h("li", { class: "likely" }, shown, h("b", {}, old.says)), others.map((one) => h("li", {}, both(one), h("b", {}, one.says)))),
-    h("div", {}, h("p", {}, why),
-      h("div", { class: "row" }, isNone ? button("Make it a new group", () => newGroup(old.images[0])) : null,
-        button("It is right", () => standBy(old.id), "keep"), button("Take it back", () => takeBack(old.id)), button("Later", later, "quiet")))));
-  return h("section", { class: "settle again", "aria-label": "An answer to look at again", "data-id": old.id }, details);
+export function labelIssueView({ answer: entry, proof }, { confirm, retract, newGroup, later }) {
+  const isNone = entry.answer === "none"; // the question offered all groups
+  const others = isNone ? [] : proof.filter((one) => one.id !== entry.id).slice(0, 2);
+  const pictures = isNone ? h("div", { class: "two" }, picture(entry.images[0], entry.names[0])) : firstTwo(entry);
+  const reason = isNone
+    ? "You set the number of groups, and this picture is in none of them. Is the answer wrong, or is there one more group?"
+    : "The model finds this answer unlikely. Is it correct?";
+  // A click leaves the keyboard to the question; opening it by keyboard keeps the focus.
+  const summary = h("summary", { id: "label-issue", onclick: (event) => event.detail && summary.blur() }, h("h2", {}, "Check again: you answered ", h("b", {}, entry.text)));
+  const details = h("details", { open: isOpen, ontoggle: () => { isOpen = details.open; } }, summary, h("div", { class: "details" },
+    h("ul", {}, h("li", { class: "suspected" }, pictures, h("b", {}, entry.text)), others.map((one) => h("li", {}, firstTwo(one), h("b", {}, one.text)))),
+    h("div", {}, h("p", {}, reason),
+      h("div", { class: "row" }, isNone ? button("Make a new group", () => newGroup(entry.images[0])) : null,
+        button("Correct", () => confirm(entry.id)), button("Retract", () => retract(entry.id)), button("Later", later, { class: "quiet" })))));
+  return h("section", { class: "review label-issue", "aria-label": "An answer to check", "data-id": entry.id }, details);
 }
