@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from likewise.desk.desk import Desk
 from likewise.server.app import create_app
@@ -95,34 +95,3 @@ def open_page(browser: Browser) -> Iterator[Open]:
 def _note_foreign(url: str, troubles: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
         troubles.append(f"loaded {url}")
-
-
-def intercept(page: Page, pattern: str, handler: Callable[[Route], object], times: int = 0) -> None:
-    """Answer requests in the server's place; return when the browser really lets us.
-
-    Chromium may send the first request after `page.route` past it; so we knock until we answer.
-    """
-    page.route("**/knock", lambda route: route.fulfill(status=299))
-    page.route(pattern, handler, times=times or None)
-    knock = "fetch('/knock').then((reply) => reply.status, () => 0)"
-    for _ in range(400):
-        if page.evaluate(knock) == 299:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("requests still go past us after 20 s")
-
-
-def drag(page: Page, source: str, target: str) -> None:
-    """Drag as a hand does: over the page as it stays, by small steps."""
-    page.locator(target).first.wait_for()
-    wait_for_pictures(page)
-    page.drag_and_drop(source, target, steps=8)
-
-
-def wait_for_pictures(page: Page) -> None:
-    """Return when every picture is there, so that nothing moves any more."""
-    for _ in range(400):
-        if page.evaluate("[...document.images].every((image) => image.complete)"):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("pictures are still missing after 20 s")

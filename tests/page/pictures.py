@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from likewise_bench.datasets.synthetic import FACTORS, make_scenes
+from tests.page.actions import answer
 from tests.page.conftest import CHROMIUM
-from tests.page.test_page import answer
 
 N_PICTURES, N_ANSWERS = 384, {"shape": 40, "background": 24}
 SEED = 0
@@ -77,7 +77,9 @@ def name_groups(page: Page, factor: str) -> None:
     place = list(FACTORS).index(factor)
     page.keyboard.press("g")
     page.wait_for_selector("section[data-group]")
-    for key in [one.get_attribute("data-group") for one in page.locator("section[data-group]").all()]:
+    for key in [
+        one.get_attribute("data-group") for one in page.locator("section[data-group]").all()
+    ]:
         face = page.locator(f"section[data-group={key}] .tile img").first.get_attribute("alt") or ""
         name = page.locator(f"[data-focus=name-{key}]")
         name.fill(face.split("-")[place])
