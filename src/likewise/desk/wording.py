@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from likewise.constraints.question import MAX_GROUPS, RESERVED
-from likewise.desk.inquiry import LIKE
 from likewise.session.groups import Groups
 from likewise.session.log import CONFIRM, Entry
+from likewise.workspace.question_queue import UNNAMED
 
 _SAYS = {
     "same": "same",
@@ -35,7 +35,7 @@ def says(entry: Entry, groups: Groups) -> str:
 def _word(answer: str, groups: Groups) -> str:
     if answer in RESERVED:
         return _SAYS[answer]
-    return "like this" if answer.startswith(LIKE) else groups.name(answer)
+    return "like this" if answer.startswith(UNNAMED) else groups.name(answer)
 
 
 def digits_of(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]:
