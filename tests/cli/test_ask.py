@@ -8,20 +8,20 @@ import pytest
 
 from likewise.cli.ask import _converse, _Undo
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.oracles.terminal import TerminalOracle
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path) -> Iterator[Workspace]:
     session = make_session(paint_folder(tmp_path / "pictures"))
-    sort_by_halves(session)
-    with Desk(session, trains=False) as desk:
+    save_half_results(session)
+    with Workspace(session, trains=False) as desk:
         yield desk
 
 
-def shown_while(desk: Desk, keys: str) -> list[Question]:
+def shown_while(desk: Workspace, keys: str) -> list[Question]:
     """Return the questions that a person saw who pressed these keys."""
     seen: list[Question] = []
     pressed = iter(keys)
@@ -37,7 +37,7 @@ def shown_while(desk: Desk, keys: str) -> list[Question]:
     return seen
 
 
-def test_undo_asks_the_same_question_again_and_the_new_group_is_gone(desk: Desk) -> None:
+def test_undo_asks_the_same_question_again_and_the_new_group_is_gone(desk: Workspace) -> None:
     waiting = [Question.choice(i, (3, 2), ("a", "b")) for i in (0, 4, 5)]
     desk.sorting("colour").line.fill(waiting)
     seen = shown_while(desk, "+u1q")
@@ -46,13 +46,13 @@ def test_undo_asks_the_same_question_again_and_the_new_group_is_gone(desk: Desk)
     assert (entry.answer, entry.who) == ("g1", "ada")
 
 
-def test_undo_again_and_again_goes_back_question_by_question(desk: Desk) -> None:
+def test_undo_again_and_again_goes_back_question_by_question(desk: Workspace) -> None:
     desk.sorting("colour").line.fill([Question.pair(0, i) for i in (1, 2, 3)])
     seen = shown_while(desk, "  uu  q")
     assert [one.images[1] for one in seen] == [1, 2, 3, 2, 1, 2, 3]
 
 
-def test_what_is_no_answer_is_taken_back_without_a_question(desk: Desk) -> None:
+def test_what_is_no_answer_is_taken_back_without_a_question(desk: Workspace) -> None:
     sorting = desk.sorting("colour")
     sorting.line.fill([Question.pair(0, i) for i in (1, 2)])
     sorting.change_group("g1", name="ember", who="ada")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from likewise.server.serve import bind, make_server
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
 CHROMIUM = Path("/usr/bin/chromium")
 TOKEN = "a-token-of-our-own"
@@ -33,7 +33,7 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(desk: Desk, port: int = 0) -> Iterator[str]:
+def served(desk: Workspace, port: int = 0) -> Iterator[str]:
     """Serve a desk from a thread; yield the address that opens the page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
@@ -51,18 +51,18 @@ def served(desk: Desk, port: int = 0) -> Iterator[str]:
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
     session = make_session(paint_folder(tmp_path / "photos"))
-    sort_by_halves(session, n_answers=3)
+    save_half_results(session, n_answers=3)
     return session
 
 
 @pytest.fixture
-def desk(session: Session) -> Iterator[Desk]:
-    with Desk(session, trains=False) as desk:
+def desk(session: Session) -> Iterator[Workspace]:
+    with Workspace(session, trains=False) as desk:
         yield desk
 
 
 @pytest.fixture
-def address(desk: Desk) -> Iterator[str]:
+def address(desk: Workspace) -> Iterator[str]:
     with served(desk) as address:
         yield address
 

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session, save_results
-from tests.desk.folder import paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.page.conftest import Open, intercept, served
 from tests.page.test_page import answer
+from tests.workspace.images import paint_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -25,7 +25,7 @@ def folder(session: Session) -> Path:
 
 
 def test_chosen_pictures_are_split_off_and_named_at_once(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -41,7 +41,7 @@ def test_chosen_pictures_are_split_off_and_named_at_once(
     assert [entry.answer for entry in desk.session.answers("colour")] == ["g3", "g3"]
 
 
-def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, desk: Desk) -> None:
+def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address)
     page.keyboard.press("c")
     expect(page.locator("#view-compare")).to_contain_text("one way to sort only")
@@ -55,7 +55,7 @@ def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, d
     expect(page.locator("#view-compare")).to_contain_text("next to nothing")
 
 
-def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk: Workspace) -> None:
     numbers = [
         desk.answer("colour", Question.pair(0, other), "same").told.id for other in (1, 2, 4)
     ]
@@ -76,7 +76,7 @@ def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk:
 
 
 def test_the_likely_slip_is_marked_in_a_contradiction(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair in [(0, 10), (10, 11)]:
         desk.answer("colour", Question.pair(*pair), "same")
@@ -87,7 +87,7 @@ def test_the_likely_slip_is_marked_in_a_contradiction(
 
 
 def test_keys_are_changed_kept_in_this_browser_and_put_back(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("?")
@@ -112,7 +112,7 @@ def test_keys_are_changed_kept_in_this_browser_and_put_back(
 
 
 def test_answers_without_a_place_are_listed_with_the_answers(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair in [(0, 1), (0, 2), (1, 2)]:
         desk.answer("colour", Question.pair(*pair), "different")
@@ -150,7 +150,7 @@ def test_new_pictures_and_lost_ones_are_found_while_the_page_is_open(
 
 
 def test_a_folder_that_vanishes_is_said_and_answers_go_on(
-    address: str, open_page: Open, folder: Path, desk: Desk
+    address: str, open_page: Open, folder: Path, desk: Workspace
 ) -> None:
     page = open_page(address)
     folder.rename(folder.with_name("away"))
@@ -165,7 +165,7 @@ def test_a_folder_that_vanishes_is_said_and_answers_go_on(
 
 
 def test_a_picture_that_breaks_is_said_and_the_question_can_be_answered(
-    address: str, open_page: Open, folder: Path, desk: Desk
+    address: str, open_page: Open, folder: Path, desk: Workspace
 ) -> None:
     desk.sorting("colour").line.fill([Question.pair(0, 2)])
     (folder / "00red.png").write_bytes(b"no picture")
@@ -181,14 +181,14 @@ def test_a_browser_that_reconnects_goes_on_with_what_another_server_kept(
     session: Session, open_page: Open
 ) -> None:
     path = session.path
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, trains=False) as desk, served(desk) as address:
         page = open_page(address)
         answer(page, "s")
         port = int(re.findall(r":(\d+)/", address)[0])
     expect(page.locator("#trouble")).to_contain_text("connection is lost")
     held: list[Route] = []
     intercept(page, "**/api/questions*", lambda route: _hold(route, held))
-    with Desk(Session.open(path), trains=False) as desk, served(desk, port):
+    with Workspace(Session.open(path), trains=False) as desk, served(desk, port):
         expect(page.locator("#trouble")).to_be_hidden(timeout=20_000)
         expect(page.locator("#tally")).to_contain_text("1 answer")
         page.keyboard.press("d")  # at once, and once: the question on the screen is meant

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session
-from tests.desk.folder import sort_by_halves
+from likewise.workspace.workspace import Workspace
 from tests.page.conftest import Open, drag, served, wait_for_pictures
 from tests.page.test_page import answer
+from tests.workspace.images import save_half_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -20,7 +20,7 @@ def expect_groups(page: Page, *names: str) -> None:
 
 
 def test_a_group_has_the_same_key_in_every_question(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     line = desk.sorting("colour").line
     line.fill([Question.choice(2, (0, 1), ("a", "b")), Question.choice(4, (1, 0), ("b", "a"))])
@@ -32,7 +32,7 @@ def test_a_group_has_the_same_key_in_every_question(
 
 
 def test_none_of_these_is_offered_as_a_group_at_once(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     line = desk.sorting("colour").line
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4, 6)])
@@ -43,7 +43,7 @@ def test_none_of_these_is_offered_as_a_group_at_once(
     assert desk.session.graph("colour").relation(2, 4).name == "SAME"
 
 
-def test_a_closer_look_goes_on_to_the_groups(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_closer_look_goes_on_to_the_groups(address: str, open_page: Open, desk: Workspace) -> None:
     desk.sorting("colour").line.fill([Question.choice(2, (0, 1), ("a", "b"))])
     page = open_page(address)
     page.keyboard.press("z")
@@ -54,7 +54,7 @@ def test_a_closer_look_goes_on_to_the_groups(address: str, open_page: Open, desk
 
 
 def test_ctrl_z_undoes_a_move_though_a_picture_has_the_focus(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -83,7 +83,7 @@ def test_pictures_are_dropped_on_the_name_of_a_group_without_scrolling(
 
 
 def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -105,7 +105,7 @@ def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
 
 
 def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair, word in [((0, 2), "same"), ((0, 1), "different"), ((1, 3), "same")]:
         desk.answer("colour", Question.pair(*pair), word)
@@ -125,13 +125,13 @@ def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
 
 
 def test_new_groups_wait_while_pictures_are_chosen(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
     page.locator("[data-id='0']").first.click()
     trained = {"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2}
-    sort_by_halves(desk.session, n_answers=5)
+    save_half_results(desk.session, n_answers=5)
     desk._hear(trained)
     expect(page.locator("#renew")).to_be_visible()
     expect(page.locator("#view-groups .bar")).to_contain_text("1 picture chosen")
@@ -144,7 +144,7 @@ def test_new_groups_wait_while_pictures_are_chosen(
 
 
 def test_a_standing_trouble_is_shown_until_it_is_over(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#tally")).to_contain_text("0 answers")
@@ -165,7 +165,7 @@ def test_a_standing_trouble_is_shown_until_it_is_over(
     expect(page.locator("#trouble")).to_be_hidden()
 
 
-def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, desk: Desk) -> None:
+def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, desk: Workspace) -> None:
     asked = Question.choice(2, (0, 1), ("g1", "g2"))
     number = desk.answer("colour", asked, "none").told.id
     page = open_page(address)
@@ -180,7 +180,7 @@ def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, d
 
 
 def test_the_second_contradiction_is_shown_when_the_first_is_left(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4), (1, 3), (3, 5)]:
         desk.answer("colour", Question.pair(*pair), "same")
@@ -198,9 +198,9 @@ def test_the_second_contradiction_is_shown_when_the_first_is_left(
 
 
 def test_a_point_of_the_map_has_a_name_and_can_be_moved(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
-    from likewise.desk.flat import save_map
+    from likewise.workspace.map2d import save_map
 
     where = desk.session.images.askable
     places = (10_000 * (where[:, None] % 2 + [[0, 0]])).clip(2_000, 8_000).astype("uint16")
@@ -222,7 +222,7 @@ def test_a_point_of_the_map_has_a_name_and_can_be_moved(
 
 
 def test_what_the_outlook_says_can_be_read_to_its_end(session: Session, open_page: Open) -> None:
-    with Desk(session, trains=False) as desk:
+    with Workspace(session, trains=False) as desk:
         for i in range(4):
             desk.answer("colour", Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
         desk.sorting("colour").n_violations = 2

@@ -7,15 +7,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session
+from likewise.workspace.workspace import Workspace
 from tests.page.conftest import Open, intercept
 from tests.page.test_page import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
-def doubt(desk: Desk, *pairs: tuple[int, int]) -> None:
+def doubt(desk: Workspace, *pairs: tuple[int, int]) -> None:
     """Say that pictures are alike, and doubt it, as training may."""
     ids = [desk.answer("colour", Question.pair(*pair), "same").told.id for pair in pairs]
     suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in ids]
@@ -62,7 +62,7 @@ def heights(page: Page, pictures: str) -> list[float]:
 
 
 def test_a_held_key_answers_what_was_seen_and_nothing_else(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     ask, tally = page.locator("#view-ask"), page.locator("#tally b")
@@ -87,7 +87,7 @@ def test_a_held_key_answers_what_was_seen_and_nothing_else(
 
 
 def test_a_name_is_saved_by_enter_given_up_by_escape_and_never_blank(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -115,7 +115,7 @@ def test_a_name_is_saved_by_enter_given_up_by_escape_and_never_blank(
 
 
 def test_every_group_is_seen_however_many_there_are(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     for width, height, n in [(1280, 800, 6), (1280, 720, 9), (1280, 720, 7), (1024, 700, 5)]:
@@ -131,7 +131,7 @@ def test_every_group_is_seen_however_many_there_are(
         assert min(heights(page, ".choices .faces")) > 44, (width, height, n)
 
 
-def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address, width=390, height=780)
     doubt(desk, (0, 1))
     again = page.locator(".again")
@@ -149,7 +149,7 @@ def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, 
 
 
 def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4)]:
         desk.answer("colour", Question.pair(*pair), "same")
@@ -174,7 +174,7 @@ def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
 
 
 def test_a_criterion_without_a_name_is_asked_for_again(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.click("#add-orientation")
@@ -219,7 +219,7 @@ def test_the_menu_says_what_is_so_and_goes_when_it_is_left(
     expect(page.locator("#rescan")).to_be_hidden()
 
 
-def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address)
     note = page.locator("#view-ask .settled")
     doubt(desk, (0, 1))
@@ -240,7 +240,7 @@ def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, d
 
 
 def test_the_list_counts_answers_as_the_line_below_does(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     for key in ("s", "Space", "d"):

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session, save_results
-from tests.desk.folder import sort_by_halves
+from likewise.workspace.workspace import Workspace
 from tests.page.conftest import Open, drag, served
+from tests.workspace.images import save_half_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -64,7 +64,7 @@ def test_the_question_names_the_criterion_and_shows_both_pictures(
 
 
 def test_the_whole_job_with_nothing_but_the_keyboard(
-    address: str, open_page: Open, desk: Desk, tmp_path: Path
+    address: str, open_page: Open, desk: Workspace, tmp_path: Path
 ) -> None:
     page = open_page(address)
     n = press_through(page, 80)
@@ -90,7 +90,7 @@ def test_the_whole_job_with_nothing_but_the_keyboard(
     }
 
 
-def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk: Desk) -> None:
+def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk: Workspace) -> None:
     for other in (2, 4):
         desk.answer("colour", Question.pair(0, other), "same")
     desk.sorting("colour").line.fill([Question.pair(0, 6)])
@@ -101,7 +101,7 @@ def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk
 
 
 def test_keys_for_a_choice_and_for_what_cannot_be_judged(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     sorting = desk.sorting("colour")
     questions = [Question.choice(i, (0, 1), ("g1", "g2")) for i in (2, 3, 4, 5)]
@@ -120,7 +120,7 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
     session.add_criterion("mood", 3)
     chances = np.eye(3, dtype=np.float32)[np.arange(12) % 3] * 0.7 + 0.1
     save_results(session, "mood", chances, keys=("g1", "g2", "g3"), n_answers=0)
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, trains=False) as desk, served(desk) as address:
         questions = [Question.choice(6, (1, 2), ("g2", "g3")), Question.pair(7, 8)]
         desk.sorting("mood").line.fill(questions)
         page = open_page(address)
@@ -132,7 +132,7 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
 
 
 def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     desk.add_criterion("what it shows", 2)
     desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
@@ -143,10 +143,10 @@ def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
 
 def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
     path = session.path
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, trains=False) as desk, served(desk) as address:
         page = open_page(address)
         press_through(page, 3)
-    with Desk(Session.open(path), trains=False) as desk, served(desk) as address:
+    with Workspace(Session.open(path), trains=False) as desk, served(desk) as address:
         page = open_page(address)
         expect(page.locator("#tally")).to_contain_text("3 answers")
         for left in ("2 answers", "1 answer", "0 answers"):
@@ -157,7 +157,7 @@ def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
 
 
 def test_a_contradiction_is_settled_by_taking_one_back(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4)]:
         desk.answer("colour", Question.pair(*pair), "same")
@@ -172,7 +172,7 @@ def test_a_contradiction_is_settled_by_taking_one_back(
     assert len(desk.session.answers("colour")) == 2
 
 
-def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Desk) -> None:
+def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address)
     page.click("#tab-groups")
     drag(page, "[data-id='0']", "section[data-key=g2]")
@@ -194,7 +194,7 @@ def test_pictures_are_moved_without_a_mouse_too(address: str, open_page: Open) -
     expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
 
 
-def test_any_answer_is_found_and_taken_back(address: str, open_page: Open, desk: Desk) -> None:
+def test_any_answer_is_found_and_taken_back(address: str, open_page: Open, desk: Workspace) -> None:
     for other in (2, 4, 1):
         word = "different" if other == 1 else "same"
         desk.answer("colour", Question.pair(0, other), word, who="ada")
@@ -221,16 +221,16 @@ def test_two_browsers_ask_different_things_and_hear_of_each_other(
 
 
 def test_updated_groups_are_told_quietly_and_shown(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    sort_by_halves(desk.session, n_answers=5)
+    save_half_results(desk.session, n_answers=5)
     desk._hear({"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2})
     expect(page.locator("#news")).to_have_text("groups updated, 2 pictures moved")
 
 
-def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, desk: Desk) -> None:
+def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address)
     page.click("#add-orientation")
     page.keyboard.type("in or out of doors")
@@ -245,7 +245,7 @@ def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, de
     assert len(desk.session.answers("in or out of doors")) == 1
 
 
-def test_typing_a_name_answers_nothing(address: str, open_page: Open, desk: Desk) -> None:
+def test_typing_a_name_answers_nothing(address: str, open_page: Open, desk: Workspace) -> None:
     page = open_page(address)
     page.keyboard.press("?")
     page.locator("#dialog-help input").fill("sad dx")
@@ -282,7 +282,7 @@ def test_a_narrow_window_shows_all_and_scrolls_nothing_sideways(
 def test_a_server_that_is_gone_is_said_so_and_found_again(
     session: Session, open_page: Open
 ) -> None:
-    with Desk(session, trains=False) as desk:
+    with Workspace(session, trains=False) as desk:
         with served(desk) as address:
             page = open_page(address)
         page.keyboard.press("s")

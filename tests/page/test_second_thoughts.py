@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 from tests.page.conftest import Open, intercept
 from tests.page.test_page import answer
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 def test_what_was_put_off_waits_until_there_are_others_or_many_answers(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     numbers = [desk.answer("colour", Question.pair(0, i), "same").told.id for i in (1, 2, 4)]
 
@@ -37,7 +37,7 @@ def test_what_was_put_off_waits_until_there_are_others_or_many_answers(
 
 
 def test_what_was_taken_back_by_mistake_is_brought_back(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     answer(page, "s")
@@ -50,7 +50,7 @@ def test_what_was_taken_back_by_mistake_is_brought_back(
 
 
 def test_what_another_person_does_is_seen_at_once(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     line = desk.sorting("colour").line
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4)])
@@ -105,7 +105,7 @@ def test_groups_that_come_late_do_not_disturb_who_types_a_name(
 
 
 def test_who_reloads_the_page_is_asked_by_the_same_criterion(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     desk.add_criterion("mood", 2)
     page = open_page(address)
@@ -120,7 +120,7 @@ def test_who_reloads_the_page_is_asked_by_the_same_criterion(
 
 
 def test_who_goes_by_tab_stays_at_the_answer_and_a_click_leaves_the_keys_free(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, desk: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#tally")).to_contain_text("0 answers")  # it has settled

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
 TOKEN = "a-token-of-our-own"
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
@@ -18,16 +18,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(folder: Path) -> Iterator[Desk]:
+def desk(folder: Path) -> Iterator[Workspace]:
     """A desk without a trainer, whose groups are reds and blues."""
     session = make_session(folder)
-    sort_by_halves(session, n_answers=3)
-    with Desk(session, trains=False) as desk:
+    save_half_results(session, n_answers=3)
+    with Workspace(session, trains=False) as desk:
         yield desk
 
 
 @pytest.fixture
-def stranger(desk: Desk) -> TestClient:
+def stranger(desk: Workspace) -> TestClient:
     """A client without a token; errors of ours come as they would over the wire."""
     app = create_app(desk, TOKEN)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)

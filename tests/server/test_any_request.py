@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
 
 schemathesis: Any = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
@@ -21,7 +21,7 @@ FEW = settings(
 
 
 @pytest.mark.slow
-def test_every_request_is_answered_as_documented(desk: Desk) -> None:
+def test_every_request_is_answered_as_documented(desk: Workspace) -> None:
     app = create_app(desk, TOKEN)
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
     operations = [found.ok() for found in schema.exclude(path=STREAM).get_all_operations()]

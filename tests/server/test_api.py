@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
-from tests.desk.folder import right_answer
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import right_answer
 
 
 def pair(first: int, second: int) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def give(client: TestClient, first: int, second: int, word: str, /, **more: Any)
     return response.json()
 
 
-def test_a_bot_sorts_everything_with_nothing_but_the_api(client: TestClient, desk: Desk) -> None:
+def test_a_bot_sorts_everything_with_nothing_but_the_api(client: TestClient, desk: Workspace) -> None:
     n = 0
     while questions := client.get("/api/questions?n=3").json()["questions"]:
         from likewise.server.shapes import QuestionIn
@@ -113,7 +113,7 @@ def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:
 
 
 def test_groups_that_become_one_are_learned_anew_and_a_new_name_is_not(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, desk: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.sorting("colour")  # which is learned once, when it begins
     trained: list[str] = []
@@ -207,7 +207,7 @@ def test_pictures_come_as_webp_and_a_lost_one_is_said_so(client: TestClient, fol
     ],
 )
 def test_a_malformed_answer_is_refused_in_words_and_nothing_is_written(
-    client: TestClient, desk: Desk, body: bytes
+    client: TestClient, desk: Workspace, body: bytes
 ) -> None:
     response = client.post(
         "/api/answers", content=body, headers={"Content-Type": "application/json"}

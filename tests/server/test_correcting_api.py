@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from likewise.constraints.question import Question
 from likewise.constraints.relation import Relation
-from likewise.desk.desk import Desk
-from tests.desk.folder import paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.test_api import give
+from tests.workspace.images import paint_folder
 
 
 def test_pictures_are_split_off_into_a_group_of_their_own(client: TestClient) -> None:
@@ -32,7 +32,7 @@ def test_everything_cannot_be_split_off(client: TestClient) -> None:
 
 
 def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
-    client: TestClient, desk: Desk
+    client: TestClient, desk: Workspace
 ) -> None:
     number = give(client, 0, 2, "same")["id"]
     suspects = [{"answer": number, "image": 0, "surprise": 0.8, "chain": [number]}]
@@ -58,7 +58,7 @@ def test_the_log_counts_answers_as_the_status_does(client: TestClient) -> None:
     assert log["n_standing"] == client.get("/api/status").json()["n_answers"]
 
 
-def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Desk) -> None:
+def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Workspace) -> None:
     number = give(client, 0, 2, "same")["id"]
     client.delete(f"/api/answers/{number}")
     (fallen,) = client.get("/api/answers").json()["answers"]
@@ -94,7 +94,7 @@ def test_what_was_asked_is_not_counted_as_settled_besides(client: TestClient) ->
     assert give(client, 2, 4, "same")["n_also"] == 1
 
 
-def test_two_orientations_are_compared_in_a_table(client: TestClient, desk: Desk) -> None:
+def test_two_orientations_are_compared_in_a_table(client: TestClient, desk: Workspace) -> None:
     table = client.get("/api/compare?first=colour&second=colour&limit=2").json()
     assert [[cell["n"] for cell in row] for row in table["cells"]] == [[6, 0], [0, 6]]
     assert table["cells"][0][0]["images"] == [10, 8]
@@ -166,7 +166,7 @@ def test_a_folder_that_is_gone_is_said_so_and_answers_are_still_taken(
 
 
 def test_a_group_may_be_called_by_a_word_that_means_something(
-    client: TestClient, desk: Desk
+    client: TestClient, desk: Workspace
 ) -> None:
     desk.sorting("colour").change_group("g1", name="none")
     desk.sorting("colour").line.fill([Question.choice(4, (0, 1), ("g1", "g2"))])

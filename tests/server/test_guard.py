@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from likewise.server.guard import MAX_BODY
-from tests.desk.folder import make_session, paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
+from tests.workspace.images import make_session, paint_folder
 
 PATHS = ["/", "/page/app.js", "/api/questions", "/api/status", "/api/images/0", "/openapi.json"]
 
@@ -49,7 +49,7 @@ def test_the_address_with_the_token_opens_everything(stranger: TestClient) -> No
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_every_address_is_ours_if_that_was_wanted_and_no_other_name(desk: Desk, host: str) -> None:
+def test_every_address_is_ours_if_that_was_wanted_and_no_other_name(desk: Workspace, host: str) -> None:
     client = TestClient(create_app(desk, TOKEN, [host]), headers=AUTHORISED)
     for name, status in [("192.0.2.7:80", 200), ("[2001:db8::7]:80", 200), ("evil.example", 403)]:
         assert client.get("/api/status", headers={"Host": name}).status_code == status
@@ -118,7 +118,7 @@ def test_metadata_is_not_sent(tmp_path: Path) -> None:
     with Image.open(folder / "00red.png") as picture:
         picture.convert("RGB").save(folder / "00red.jpg", exif=exif)
     assert b"SECRETCAMERA" in (folder / "00red.jpg").read_bytes()
-    with Desk(make_session(folder), trains=False) as desk:
+    with Workspace(make_session(folder), trains=False) as desk:
         client = TestClient(create_app(desk, TOKEN), "http://localhost", headers=AUTHORISED)
         assert desk.session.images.names[0] == "00red.jpg"
         for path in ("/api/images/0", "/api/images/0/thumbnail"):

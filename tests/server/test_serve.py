@@ -15,18 +15,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.desk.desk import Desk
 from likewise.errors import LikewiseError
 from likewise.server.app import create_app
 from likewise.server.serve import bind, make_server
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
+from tests.workspace.images import make_session, paint_folder
 
 N_KILLS = 5
 SERVER = (
     "import sys\n"
-    "from likewise.desk.desk import Desk\n"
+    "from likewise.workspace.workspace import Desk\n"
     "from likewise.server.app import create_app\n"
     "from likewise.server.serve import bind, serve\n"
     "from likewise.session import Session\n"
@@ -49,7 +49,7 @@ def test_a_port_in_use_is_said_in_words() -> None:
             bind("127.0.0.1", taken.getsockname()[1])
 
 
-def test_news_comes_as_it_happens_and_ends_with_the_server(desk: Desk) -> None:
+def test_news_comes_as_it_happens_and_ends_with_the_server(desk: Workspace) -> None:
     ready = threading.Event()
     with bind("127.0.0.1", 0) as bound:
         server = make_server(create_app(desk, TOKEN), ready.set)

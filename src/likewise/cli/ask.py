@@ -14,8 +14,6 @@ from likewise.errors import AnswersEndedError, SessionError
 if TYPE_CHECKING:
     from likewise.cli.terminal_images import ImageViewer
     from likewise.constraints.question import Question
-    from likewise.desk.desk import Desk
-    from likewise.desk.sorting import Reply, Sorting
     from likewise.oracles.terminal import TerminalOracle
 
 
@@ -53,13 +51,13 @@ def ask(
     from likewise.cli.console import Bars
     from likewise.cli.start import embedded
     from likewise.cli.terminal_images import ImageViewer
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
+    from likewise.workspace.workspace import Workspace
 
     check_encoder(encoder or "bundled")
     opened = open_to_write(session)
-    with Desk(opened, encoder=encoder or "bundled") as desk:
+    with Workspace(opened, encoder=encoder or "bundled") as desk:
         if not opened.criteria:
             raise SessionError(
                 f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
@@ -136,10 +134,10 @@ def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
 
 
 def _tell(question: "Question", reply: "Reply", sorting: "Sorting") -> None:
-    from likewise.desk.openness import also_settled
     from likewise.desk.wording import says
+    from likewise.workspace.question_queue import n_implied
 
-    n_also = also_settled(question, reply.told)
+    n_also = n_implied(question, reply.told)
     if n_also:
         say(f"  this also settled {count_noun(n_also, 'pair')}")
     if reply.conflict is not None:

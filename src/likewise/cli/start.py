@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import Bars
-    from likewise.desk.desk import Desk
     from likewise.server.door import Door
     from likewise.session.session import Session
 
@@ -54,10 +53,10 @@ def start(
         likewise start photos/ --by "in or out of doors" -k 2 --no-browser --port 8000
     """
     from likewise.cli.console import Bars
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
     from likewise.server.door import LOOPBACK, Door, bind_again, last_door
+    from likewise.workspace.workspace import Workspace
 
     check_pictures(folder, "start")
     place = session or beside(folder)
@@ -77,7 +76,7 @@ def start(
         _set_orientation(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
         door = Door(host, bound.getsockname()[1], token)
-        desk = Desk(opened, encoder=encoder or BUNDLED, first=by)
+        desk = Workspace(opened, encoder=encoder or BUNDLED, first=by)
         _serve(desk, bound, door, browser=not no_browser)
 
 

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from likewise import __version__
-from likewise.desk.desk import Desk
 from likewise.errors import (
     CollectionError,
     ImageError,
@@ -28,6 +27,7 @@ from likewise.server.news import CLOSING, news
 from likewise.server.replies import ErrorOut
 from likewise.server.seeing import seeing
 from likewise.server.showing import showing
+from likewise.workspace.workspace import Workspace
 
 _KINDS = {
     ".html": "text/html",
@@ -45,7 +45,7 @@ _STATUS: tuple[tuple[type[LikewiseError], int], ...] = (
 _ERRORS = {status: {"model": ErrorOut} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
 
 
-def create_app(desk: Desk, token: str, hosts: Iterable[str] = ()) -> FastAPI:
+def create_app(desk: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAPI:
     """Return the application for one desk; it keeps no other state.
 
     Parameters

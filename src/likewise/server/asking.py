@@ -4,17 +4,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from likewise.desk.desk import Desk
-from likewise.desk.openness import also_settled
 from likewise.server.replies import AnswerOut, MoveOut, QuestionsOut, at_once
 from likewise.server.shapes import AnswerIn, MoveIn, Words
 from likewise.server.views import Views
+from likewise.workspace.question_queue import n_implied
+from likewise.workspace.workspace import Workspace
 
 _AHEAD = 4  # questions in the reply to an answer
 Some = Annotated[int, Query(ge=1, le=50)]
 
 
-def asking(desk: Desk) -> APIRouter:
+def asking(desk: Workspace) -> APIRouter:
     """Return the routes."""
     router, views = APIRouter(prefix="/api"), Views(desk)
 
@@ -39,7 +39,7 @@ def asking(desk: Desk) -> APIRouter:
             id=reply.told.id,
             taken=reply.told.taken,
             n_settled=reply.told.n_settled,
-            n_also=also_settled(question, reply.told),
+            n_also=n_implied(question, reply.told),
             guessed=reply.guessed,
             conflict=None if conflict is None else views.conflict(conflict, sorting.results),
             n_answers=sum(sorting.tally().values()),

@@ -4,16 +4,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from likewise.desk.comparing import Comparison, compare
-from likewise.desk.desk import Desk
 from likewise.server.found import CellOut, CompareOut, GroupName
 from likewise.server.shapes import Words
 from likewise.session.groups import Group
+from likewise.workspace.gallery import Comparison, compare
+from likewise.workspace.workspace import Workspace
 
 Some = Annotated[int, Query(ge=0, le=50)]
 
 
-def comparing(desk: Desk) -> APIRouter:
+def comparing(desk: Workspace) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/api")
 

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from likewise.desk.desk import Desk
 from likewise.server.replies import DoubtOut, EntryOut, SplitOut
 from likewise.server.shapes import SplitIn, Words
 from likewise.server.views import Views
+from likewise.workspace.workspace import Workspace
 
 Id = Annotated[int, Path(ge=0, le=2**53)]
 
 
-def correcting(desk: Desk) -> APIRouter:
+def correcting(desk: Workspace) -> APIRouter:
     """Return the routes."""
     router, views = APIRouter(prefix="/api"), Views(desk)
 

@@ -4,14 +4,14 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
-from likewise.desk.desk import Desk
 from likewise.server.replies import FoldersOut
 from likewise.server.shapes import FoldersIn, Words
 from likewise.session.export.folders import export_beside
 from likewise.session.export.formats import FORMATS, export
+from likewise.workspace.workspace import Workspace
 
 
-def keeping(desk: Desk) -> APIRouter:
+def keeping(desk: Workspace) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/api")
 

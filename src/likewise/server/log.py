@@ -4,18 +4,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from likewise.desk.desk import Desk
 from likewise.server.replies import AnswersOut, EntryOut, UndoOut
 from likewise.server.shapes import UndoIn, Words
 from likewise.server.views import Views
 from likewise.session.log import ANSWERS, RETRACT
+from likewise.workspace.workspace import Workspace
 
 Some = Annotated[int, Query(ge=1, le=500)]
 From = Annotated[int, Query(ge=0, le=2**53)]
 Id = Annotated[int, Path(ge=0, le=2**53)]
 
 
-def log(desk: Desk) -> APIRouter:
+def log(desk: Workspace) -> APIRouter:
     """Return the routes."""
     router, views = APIRouter(prefix="/api"), Views(desk)
 

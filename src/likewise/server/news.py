@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from likewise.desk.desk import Desk
-from likewise.desk.messages import Message
+from likewise.workspace.worker_process import Message
+from likewise.workspace.workspace import Workspace
 
 CLOSING = "closing"  # ends every stream
 _HEARTBEAT = 10.0  # seconds; finds out who went away
@@ -16,7 +16,7 @@ _MOST_WAITING = 100
 _PAUSE = 0.1  # seconds between two pieces of news: many people answering are one
 
 
-def news(desk: Desk) -> APIRouter:
+def news(desk: Workspace) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/api")
 
@@ -55,7 +55,7 @@ class Mailbox:
             return None
 
 
-async def _stream(desk: Desk) -> AsyncIterator[str]:
+async def _stream(desk: Workspace) -> AsyncIterator[str]:
     box = Mailbox()
     stop = desk.listen(box.hear)
     try:

@@ -9,19 +9,19 @@ import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
 from likewise.constraints.relation import Indexes
-from likewise.desk.desk import Desk
-from likewise.desk.flat import SCALE, load_map
-from likewise.desk.gallery import Gallery
-from likewise.desk.sorting import Sorting
 from likewise.server.found import GroupOut, GroupsOut, MapOut, PictureOut
 from likewise.server.shapes import GroupIn, Words
+from likewise.workspace.criterion import CriterionSession
+from likewise.workspace.gallery import Gallery
+from likewise.workspace.map2d import SCALE, load_map
+from likewise.workspace.workspace import Workspace
 
 Limit = Annotated[int, Query(ge=0, le=500)]
 From = Annotated[int, Query(ge=0, le=2**31)]
 _PART = 2_000  # numbers of the map written at a time
 
 
-def seeing(desk: Desk) -> APIRouter:
+def seeing(desk: Workspace) -> APIRouter:
     """Return the routes."""
     router = APIRouter(prefix="/api")
 
@@ -66,7 +66,7 @@ def seeing(desk: Desk) -> APIRouter:
     return router
 
 
-def _map(desk: Desk, orientation: str) -> str:
+def _map(desk: Workspace, orientation: str) -> str:
     """Return a `MapOut` as text, column by column."""
     sorting = desk.sorting(orientation)
     positions, places = load_map(desk.session, sorting.name)
@@ -97,7 +97,7 @@ def numbers(column: npt.NDArray[np.integer]) -> str:
     return ",".join(",".join(map(str, part)) for part in parts)
 
 
-def _groups(sorting: Sorting, limit: int) -> GroupsOut:
+def _groups(sorting: CriterionSession, limit: int) -> GroupsOut:
     """Return all groups with at most `limit` pictures each; none before there are results."""
     name = sorting.name
     if sorting.results is None:

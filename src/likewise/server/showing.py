@@ -5,17 +5,17 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from likewise.desk.desk import CHANGES, Desk
 from likewise.server.found import PictureOut
 from likewise.server.replies import ChangesOut, OrientationOut, StatusOut, at_once
 from likewise.server.shapes import OrientationIn, Words
 from likewise.server.views import Views
+from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
 
 Id = Annotated[int, Path(ge=0, le=2**31)]
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
-def showing(desk: Desk) -> APIRouter:
+def showing(desk: Workspace) -> APIRouter:
     """Return the routes."""
     router, views = APIRouter(prefix="/api"), Views(desk)
 
@@ -61,7 +61,7 @@ def showing(desk: Desk) -> APIRouter:
     def rescan() -> ChangesOut:
         """Look at the folder again: new pictures are placed, those that are gone are noted."""
         changes = desk.rescan()
-        counts = {name: len(getattr(changes, name)) if changes else 0 for name in CHANGES}
+        counts = {name: len(getattr(changes, name)) if changes else 0 for name in IMAGE_CHANGES}
         return ChangesOut(**counts)
 
     return router

@@ -6,11 +6,6 @@ from typing import Any
 from likewise import __version__
 from likewise.constraints.facts import Told
 from likewise.constraints.question import Question
-from likewise.desk.conflicts import Conflict, compared
-from likewise.desk.desk import Desk
-from likewise.desk.slips import likely_slip
-from likewise.desk.sorting import Sorting
-from likewise.desk.suspicion import Doubt
 from likewise.desk.wording import digits_of, says
 from likewise.server.replies import (
     AgreementOut,
@@ -24,6 +19,9 @@ from likewise.server.replies import (
 from likewise.session.log import Entry
 from likewise.session.results import Results
 from likewise.session.session import Session
+from likewise.workspace.criterion import CriterionSession
+from likewise.workspace.review import Conflict, LabelIssue, compared_images, likely_slip
+from likewise.workspace.workspace import Workspace
 
 _GREY = "#777777"
 _N_ALSO = 3
@@ -33,11 +31,11 @@ _N_CONFLICTS = 5  # shown at a time
 class Views:
     """Makes the JSON for one desk."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Workspace) -> None:
         self._desk = desk
         self._session: Session = desk.session
 
-    def question(self, question: Question, sorting: Sorting) -> QuestionOut:
+    def question(self, question: Question, sorting: CriterionSession) -> QuestionOut:
         """Return a question with all that is shown beside it."""
         groups = sorting.groups
         digits = digits_of(question.groups, [group.key for group in groups.shown()])
@@ -60,11 +58,11 @@ class Views:
             shown=shown,
         )
 
-    def questions(self, sorting: Sorting, n: int, holder: str) -> list[QuestionOut]:
+    def questions(self, sorting: CriterionSession, n: int, holder: str) -> list[QuestionOut]:
         """Return the next questions of one person."""
         return [self.question(one, sorting) for one in sorting.questions(n, holder)]
 
-    def _also(self, face: int, sorting: Sorting, besides: tuple[int, ...]) -> list[int]:
+    def _also(self, face: int, sorting: CriterionSession, besides: tuple[int, ...]) -> list[int]:
         """Return other pictures that answers tie to the one that stands for a group."""
         tied = sorting.tied_to(face, _N_ALSO + len(besides))
         return [i for i in tied if i not in besides][:_N_ALSO]
@@ -79,7 +77,7 @@ class Views:
     ) -> EntryOut:
         """Return a line of the log."""
         positions, names = self._session.images.positions, self._session.images.names
-        images = [positions[content] for content in compared(entry) if content in positions]
+        images = [positions[content] for content in compared_images(entry) if content in positions]
         name = next(o.name for o in self._session.criteria if o.id == entry.criterion)
         return EntryOut(
             id=entry.id,
@@ -107,7 +105,7 @@ class Views:
             ),
         )
 
-    def moved(self, told: list[Told], sorting: Sorting) -> dict[str, Any]:
+    def moved(self, told: list[Told], sorting: CriterionSession) -> dict[str, Any]:
         """Return what became of pictures that were moved."""
         aside = {one.id for one in told if not one.taken}
         found = [one for one in sorting.conflicts() if one.entry.id in aside]
@@ -117,7 +115,7 @@ class Views:
             "conflicts": [self.conflict(one, sorting.results) for one in found],
         }
 
-    def doubt(self, doubt: Doubt) -> DoubtOut:
+    def doubt(self, doubt: LabelIssue) -> DoubtOut:
         """Return an answer worth a second look."""
         return DoubtOut(
             answer=self.entry(doubt.entry),
@@ -125,7 +123,7 @@ class Views:
             chain=[self.entry(entry) for entry in doubt.chain],
         )
 
-    def status(self, sorting: Sorting) -> StatusOut:
+    def status(self, sorting: CriterionSession) -> StatusOut:
         """Return all that is always visible."""
         advice, tally = sorting.advice(), sorting.tally()
         results, conflicts = sorting.results, sorting.conflicts()
