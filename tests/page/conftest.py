@@ -33,11 +33,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(desk: Workspace, port: int = 0) -> Iterator[str]:
-    """Serve a desk from a thread; yield the address that opens the page."""
+def served(workspace: Workspace, port: int = 0) -> Iterator[str]:
+    """Serve a workspace from a thread; yield the address that opens the page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
-        server = make_server(create_app(desk, TOKEN), ready.set)
+        server = make_server(create_app(workspace, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
@@ -56,14 +56,14 @@ def session(tmp_path: Path) -> Session:
 
 
 @pytest.fixture
-def desk(session: Session) -> Iterator[Workspace]:
-    with Workspace(session, trains=False) as desk:
-        yield desk
+def workspace(session: Session) -> Iterator[Workspace]:
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
 @pytest.fixture
-def address(desk: Workspace) -> Iterator[str]:
-    with served(desk) as address:
+def address(workspace: Workspace) -> Iterator[str]:
+    with served(workspace) as address:
         yield address
 
 

@@ -25,7 +25,7 @@ def folder(session: Session) -> Path:
 
 
 def test_chosen_pictures_are_split_off_and_named_at_once(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -38,16 +38,18 @@ def test_chosen_pictures_are_split_off_and_named_at_once(
     page.keyboard.type("dusk")  # its name is selected, waiting to be written over
     page.keyboard.press("Enter")
     expect(page.locator("section[aria-label=dusk]")).to_be_visible()
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g3", "g3"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g3", "g3"]
 
 
-def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, desk: Workspace) -> None:
+def test_two_ways_to_sort_are_seen_side_by_side(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     page.keyboard.press("c")
     expect(page.locator("#view-compare")).to_contain_text("one way to sort only")
-    desk.session.add_criterion("halves", 2)
+    workspace.session.add_criterion("halves", 2)
     chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
-    save_results(desk.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
+    save_results(workspace.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
     page.keyboard.press("a")
     page.keyboard.press("c")
     expect(page.locator("table.compare td[data-n='3']")).to_have_count(4)
@@ -55,39 +57,44 @@ def test_two_ways_to_sort_are_seen_side_by_side(address: str, open_page: Open, d
     expect(page.locator("#view-compare")).to_contain_text("next to nothing")
 
 
-def test_a_doubtful_answer_is_offered_again(address: str, open_page: Open, desk: Workspace) -> None:
+def test_a_doubtful_answer_is_offered_again(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     numbers = [
-        desk.answer("colour", Question.pair(0, other), "same").told.id for other in (1, 2, 4)
+        workspace.criterion("colour").answer(Question.pair(0, other), "same").result.id
+        for other in (1, 2, 4)
     ]
-    suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in numbers[:2]]
+    suspects = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in numbers[:2]]
     page = open_page(address)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects})
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": suspects}
+    )
     again = page.locator(".again")
     expect(again).to_contain_text("Look again: you said same")
     again.get_by_role("button", name="Take it back").click()
     expect(again).to_have_attribute("data-id", str(numbers[1]))
     again.get_by_role("button", name="It is right").click()
     expect(again).to_have_count(0)
-    assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
-    assert desk.session.confirmed("colour") == {numbers[1]: (0,)}
+    assert [entry.id for entry in workspace.session.answers("colour")] == numbers[1:]
+    assert workspace.session.confirmed("colour") == {numbers[1]: (0,)}
     page.keyboard.press("u")
     expect(again).to_have_attribute("data-id", str(numbers[1]))
-    assert desk.session.confirmed("colour") == {}
+    assert workspace.session.confirmed("colour") == {}
 
 
 def test_the_likely_slip_is_marked_in_a_contradiction(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 10), (10, 11)]:
-        desk.answer("colour", Question.pair(*pair), "same")
-    desk.answer("colour", Question.pair(0, 11), "different")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
+    workspace.criterion("colour").answer(Question.pair(0, 11), "different")
     page = open_page(address)
     expect(page.locator(".settle li.likely")).to_have_attribute("data-id", "2")
     expect(page.locator(".settle button.first")).to_have_count(1)
 
 
 def test_keys_are_changed_kept_in_this_browser_and_put_back(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("?")
@@ -103,19 +110,19 @@ def test_keys_are_changed_kept_in_this_browser_and_put_back(
     page.wait_for_selector("[data-answer=same]")
     page.keyboard.press("s")  # means nothing now
     answer(page, "j")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["same"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["same"]
     page.keyboard.press("?")
     page.get_by_role("button", name="Usual keys").click()
     page.keyboard.press("Escape")
     answer(page, "s")
-    assert len(desk.session.answers("colour")) == 2
+    assert len(workspace.session.answers("colour")) == 2
 
 
 def test_answers_without_a_place_are_listed_with_the_answers(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 1), (0, 2), (1, 2)]:
-        desk.answer("colour", Question.pair(*pair), "different")
+        workspace.criterion("colour").answer(Question.pair(*pair), "different")
     page = open_page(address)
     page.keyboard.press("l")
     without_place = page.get_by_label("Answers that the groups do not honour")
@@ -150,50 +157,50 @@ def test_new_pictures_and_lost_ones_are_found_while_the_page_is_open(
 
 
 def test_a_folder_that_vanishes_is_said_and_answers_go_on(
-    address: str, open_page: Open, folder: Path, desk: Workspace
+    address: str, open_page: Open, folder: Path, workspace: Workspace
 ) -> None:
     page = open_page(address)
     folder.rename(folder.with_name("away"))
     answer(page, "s")
-    assert len(desk.session.answers("colour")) == 1
+    assert len(workspace.session.answers("colour")) == 1
     page.locator("#export summary").click()
     page.locator("#rescan").click()
     expect(page.locator("#trouble")).to_contain_text("The pictures cannot be reached")
     folder.with_name("away").rename(folder)
-    desk.rescan()
+    workspace.rescan()
     expect(page.locator("#trouble")).to_be_hidden()
 
 
 def test_a_picture_that_breaks_is_said_and_the_question_can_be_answered(
-    address: str, open_page: Open, folder: Path, desk: Workspace
+    address: str, open_page: Open, folder: Path, workspace: Workspace
 ) -> None:
-    desk.sorting("colour").line.fill([Question.pair(0, 2)])
+    workspace.criterion("colour").queue.fill([Question.pair(0, 2)])
     (folder / "00red.png").write_bytes(b"no picture")
     page = open_page(address)
     expect(page.locator(".picture img.gone")).to_have_attribute(
         "alt", re.compile("cannot be shown")
     )
     answer(page, "x")
-    assert desk.session.answers("colour")[0].answer == "bad_image"
+    assert workspace.session.answers("colour")[0].answer == "bad_image"
 
 
 def test_a_browser_that_reconnects_goes_on_with_what_another_server_kept(
     session: Session, open_page: Open
 ) -> None:
     path = session.path
-    with Workspace(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         answer(page, "s")
         port = int(re.findall(r":(\d+)/", address)[0])
     expect(page.locator("#trouble")).to_contain_text("connection is lost")
     held: list[Route] = []
     intercept(page, "**/api/questions*", lambda route: _hold(route, held))
-    with Workspace(Session.open(path), trains=False) as desk, served(desk, port):
+    with Workspace(Session.open(path), has_worker=False) as workspace, served(workspace, port):
         expect(page.locator("#trouble")).to_be_hidden(timeout=20_000)
         expect(page.locator("#tally")).to_contain_text("1 answer")
         page.keyboard.press("d")  # at once, and once: the question on the screen is meant
         expect(page.locator("#tally")).to_contain_text("2 answers")
-        said = [entry.answer for entry in desk.session.answers("colour")]
+        said = [entry.answer for entry in workspace.session.answers("colour")]
         assert said == ["same", "different"]
         for route in held:
             route.continue_()

@@ -20,31 +20,33 @@ def expect_groups(page: Page, *names: str) -> None:
 
 
 def test_a_group_has_the_same_key_in_every_question(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    line = desk.sorting("colour").line
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(2, (0, 1), ("a", "b")), Question.choice(4, (1, 0), ("b", "a"))])
     page = open_page(address)
     for _ in range(2):
         expect_groups(page, "group 1", "group 2")
         answer(page, "1")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g1", "g1"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g1", "g1"]
 
 
 def test_none_of_these_is_offered_as_a_group_at_once(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    line = desk.sorting("colour").line
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4, 6)])
     page = open_page(address)
     answer(page, "0")
     expect_groups(page, "group 1", "group 2", "like this")
     answer(page, "3")
-    assert desk.session.graph("colour").relation(2, 4).name == "SAME"
+    assert workspace.session.graph("colour").relation(2, 4).name == "SAME"
 
 
-def test_a_closer_look_goes_on_to_the_groups(address: str, open_page: Open, desk: Workspace) -> None:
-    desk.sorting("colour").line.fill([Question.choice(2, (0, 1), ("a", "b"))])
+def test_a_closer_look_goes_on_to_the_groups(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    workspace.criterion("colour").queue.fill([Question.choice(2, (0, 1), ("a", "b"))])
     page = open_page(address)
     page.keyboard.press("z")
     dialog = page.locator("#dialog-zoom")
@@ -54,7 +56,7 @@ def test_a_closer_look_goes_on_to_the_groups(address: str, open_page: Open, desk
 
 
 def test_ctrl_z_undoes_a_move_though_a_picture_has_the_focus(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -83,7 +85,7 @@ def test_pictures_are_dropped_on_the_name_of_a_group_without_scrolling(
 
 
 def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -95,7 +97,7 @@ def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
     page.mouse.down()
     page.locator(".chip[data-to=g2]").hover()  # on its way
     with page.expect_response("**/api/status*"):
-        desk.answer("colour", Question.pair(1, 3), "same")  # as somebody else may
+        workspace.criterion("colour").answer(Question.pair(1, 3), "same")  # as somebody else may
     page.wait_for_timeout(1_500)  # the newer groups would be here by now
     assert held.evaluate("tile => tile.isConnected")
     page.locator(".chip[data-to=g2]").hover()
@@ -105,10 +107,10 @@ def test_newer_groups_do_not_take_a_picture_out_of_the_hand(
 
 
 def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair, word in [((0, 2), "same"), ((0, 1), "different"), ((1, 3), "same")]:
-        desk.answer("colour", Question.pair(*pair), word)
+        workspace.criterion("colour").answer(Question.pair(*pair), word)
     page = open_page(address)
     page.keyboard.press("g")
     page.locator("[data-id='2']").first.focus()
@@ -125,30 +127,32 @@ def test_a_picture_that_answers_hold_in_its_place_is_said_to_stay(
 
 
 def test_new_groups_wait_while_pictures_are_chosen(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
     page.locator("[data-id='0']").first.click()
-    trained = {"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2}
-    save_half_results(desk.session, n_answers=5)
-    desk._hear(trained)
+    trained = {"event": "trained", "criterion": "colour", "n_answers": 5, "n_moved": 2}
+    save_half_results(workspace.session, n_answers=5)
+    workspace._receive(trained)
     expect(page.locator("#renew")).to_be_visible()
     expect(page.locator("#view-groups .bar")).to_contain_text("1 picture chosen")
     page.locator("#renew").click()
     expect(page.locator("#renew")).to_have_count(0)
     page.locator("[data-id='2']").first.focus()  # to look at one is not to be at work
-    desk.session.change_group("colour", "g1", name="sunset")
-    desk._hear(trained)
+    workspace.session.change_group("colour", "g1", name="sunset")
+    workspace._receive(trained)
     expect(page.locator("section[aria-label=sunset]")).to_be_visible()
 
 
 def test_a_standing_trouble_is_shown_until_it_is_over(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#tally")).to_contain_text("0 answers")
-    desk._hear({"event": "trouble", "orientation": "colour", "message": "There is no memory."})
+    workspace._receive(
+        {"event": "trouble", "criterion": "colour", "message": "There is no memory."}
+    )
     expect(page.locator("#trouble")).to_have_text("There is no memory.")
     answer(page, "s")  # which goes well, and ends nothing
     expect(page.locator("#tally")).to_contain_text("1 answer")
@@ -160,32 +164,36 @@ def test_a_standing_trouble_is_shown_until_it_is_over(
     page.keyboard.press("a")  # which fetches questions, and asks for no news
     expect(ask).not_to_have_attribute("data-shown", n_shown)
     expect(page.locator("#trouble")).to_have_text("There is no memory.")
-    desk._hear({"event": "ready"})
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1})
+    workspace._receive({"event": "ready"})
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})
     expect(page.locator("#trouble")).to_be_hidden()
 
 
-def test_none_of_all_groups_may_become_one_more(address: str, open_page: Open, desk: Workspace) -> None:
+def test_none_of_all_groups_may_become_one_more(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     asked = Question.choice(2, (0, 1), ("g1", "g2"))
-    number = desk.answer("colour", asked, "none").told.id
+    number = workspace.criterion("colour").answer(asked, "none").result.id
     page = open_page(address)
-    suspects = [{"answer": number, "image": 2, "surprise": 0.99, "chain": [number]}]
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1, "suspects": suspects})
+    suspects = [{"answer": number, "image": 2, "probability": 0.99, "evidence": [number]}]
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": 1, "label_issues": suspects}
+    )
     again = page.locator(".again")
     expect(again).to_contain_text("is there one more group?")
     again.get_by_role("button", name="Make it a new group").click()
     expect(page.locator(".settled")).to_contain_text("A new group was made")
-    assert desk.sorting("colour").gallery().members["g3"].tolist() == [2]
-    assert desk.session.criterion("colour").n_clusters == 3
+    assert workspace.criterion("colour").status.gallery().members["g3"].tolist() == [2]
+    assert workspace.session.criterion("colour").n_clusters == 3
 
 
 def test_the_second_contradiction_is_shown_when_the_first_is_left(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4), (1, 3), (3, 5)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     ids = [
-        desk.answer("colour", Question.pair(*pair), "different").told.id
+        workspace.criterion("colour").answer(Question.pair(*pair), "different").result.id
         for pair in [(0, 4), (1, 5)]
     ]
     page = open_page(address)
@@ -198,13 +206,13 @@ def test_the_second_contradiction_is_shown_when_the_first_is_left(
 
 
 def test_a_point_of_the_map_has_a_name_and_can_be_moved(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     from likewise.workspace.map2d import save_map
 
-    where = desk.session.images.askable
+    where = workspace.session.images.askable
     places = (10_000 * (where[:, None] % 2 + [[0, 0]])).clip(2_000, 8_000).astype("uint16")
-    save_map(desk.session, "colour", where[:2], places[:2])
+    save_map(workspace.session, "colour", where[:2], places[:2])
     page = open_page(address)
     page.keyboard.press("m")
     canvas = page.locator("canvas[data-ms]")
@@ -218,15 +226,15 @@ def test_a_point_of_the_map_has_a_name_and_can_be_moved(
     expect(card).to_contain_text(re.compile(r"group 1 · 55 % sure\s*00red.png"))
     card.get_by_label("Move this picture to").select_option("g2")
     expect(card).to_contain_text("group 2 · you spoke of it")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"]
 
 
 def test_what_the_outlook_says_can_be_read_to_its_end(session: Session, open_page: Open) -> None:
-    with Workspace(session, trains=False) as desk:
+    with Workspace(session, has_worker=False) as workspace:
         for i in range(4):
-            desk.answer("colour", Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
-        desk.sorting("colour").n_violations = 2
-        with served(desk) as address:
+            workspace.criterion("colour").answer(Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
+        workspace.criterion("colour").status.n_violations = 2
+        with served(workspace) as address:
             page = open_page(address, width=1100)  # one line beside the tally is too short
             outlook = page.locator("#agreement")
             expect(outlook).to_contain_text("overrule the model")

@@ -15,12 +15,17 @@ from tests.page.test_page import answer
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
-def doubt(desk: Workspace, *pairs: tuple[int, int]) -> None:
+def doubt(workspace: Workspace, *pairs: tuple[int, int]) -> None:
     """Say that pictures are alike, and doubt it, as training may."""
-    ids = [desk.answer("colour", Question.pair(*pair), "same").told.id for pair in pairs]
-    suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in ids]
+    ids = [
+        workspace.criterion("colour").answer(Question.pair(*pair), "same").result.id
+        for pair in pairs
+    ]
+    suspects = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in ids]
     n = len(ids)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": n, "suspects": suspects})
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": n, "label_issues": suspects}
+    )
 
 
 def offer(page: Page, n: int) -> None:
@@ -43,7 +48,7 @@ def offer(page: Page, n: int) -> None:
         "names": ["11blue.png", *(f"{i:02}.png" for i in range(n))],
         "shown": shown,
     }
-    reply = {"orientation": "colour", "questions": [question]}
+    reply = {"criterion": "colour", "questions": [question]}
     intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply))
     page.keyboard.press("a")
     expect(page.locator(".choices button")).to_have_count(n)
@@ -62,7 +67,7 @@ def heights(page: Page, pictures: str) -> list[float]:
 
 
 def test_a_held_key_answers_what_was_seen_and_nothing_else(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     ask, tally = page.locator("#view-ask"), page.locator("#tally b")
@@ -87,7 +92,7 @@ def test_a_held_key_answers_what_was_seen_and_nothing_else(
 
 
 def test_a_name_is_saved_by_enter_given_up_by_escape_and_never_blank(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -109,13 +114,13 @@ def test_a_name_is_saved_by_enter_given_up_by_escape_and_never_blank(
     assert name.input_value() == "vehicles"  # at once, not when newer groups come
     page.keyboard.press("a")
     expect(page.locator("#view-ask")).to_be_visible()
-    assert desk.session.groups("colour").name("g1") == "vehicles"
-    kinds = [entry.kind for entry, _ in desk.session.entries("colour")]
+    assert workspace.session.groups("colour").name("g1") == "vehicles"
+    kinds = [entry.kind for entry, _ in workspace.session.entries("colour")]
     assert kinds == ["rename"]
 
 
 def test_every_group_is_seen_however_many_there_are(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     for width, height, n in [(1280, 800, 6), (1280, 720, 9), (1280, 720, 7), (1024, 700, 5)]:
@@ -123,7 +128,7 @@ def test_every_group_is_seen_however_many_there_are(
         offer(page, n)
         assert min(heights(page, ".choices .faces")) > 60, (width, height, n)
         assert min(heights(page, ".answers button, .choices button")) > 40, (width, height, n)
-    doubt(desk, (0, 1))
+    doubt(workspace, (0, 1))
     expect(page.locator(".again")).to_be_visible()
     for width, height, n in [(1366, 660, 6), (1280, 720, 9)]:
         page.set_viewport_size({"width": width, "height": height})
@@ -131,9 +136,11 @@ def test_every_group_is_seen_however_many_there_are(
         assert min(heights(page, ".choices .faces")) > 44, (width, height, n)
 
 
-def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, desk: Workspace) -> None:
+def test_a_second_look_takes_one_line_of_a_phone(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address, width=390, height=780)
-    doubt(desk, (0, 1))
+    doubt(workspace, (0, 1))
     again = page.locator(".again")
     expect(again).to_contain_text("Look again: you said same")
     for n in (4, 6):
@@ -149,13 +156,13 @@ def test_a_second_look_takes_one_line_of_a_phone(address: str, open_page: Open, 
 
 
 def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     page = open_page(address)
     contradiction = {"kind": "pair", "images": [0, 4], "groups": [], "names": ["", ""], "shown": []}
-    reply = {"orientation": "colour", "questions": [contradiction]}
+    reply = {"criterion": "colour", "questions": [contradiction]}
     intercept(page, "**/api/questions*", lambda route: route.fulfill(json=reply), times=1)
     with page.expect_response("**/api/questions*"):
         page.keyboard.press("a")
@@ -174,7 +181,7 @@ def test_pictures_that_contradict_are_whole_and_what_is_left_is_not_spoken_of(
 
 
 def test_a_criterion_without_a_name_is_asked_for_again(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.click("#add-orientation")
@@ -193,7 +200,7 @@ def test_a_criterion_without_a_name_is_asked_for_again(
     expect(dialog).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Same mood?")
     expect(trouble).to_be_hidden()
-    assert [one.name for one in desk.session.criteria] == ["colour", "mood"]
+    assert [one.name for one in workspace.session.criteria] == ["colour", "mood"]
 
 
 def test_the_menu_says_what_is_so_and_goes_when_it_is_left(
@@ -219,10 +226,12 @@ def test_the_menu_says_what_is_so_and_goes_when_it_is_left(
     expect(page.locator("#rescan")).to_be_hidden()
 
 
-def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, desk: Workspace) -> None:
+def test_a_note_is_gone_when_it_no_longer_holds(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     note = page.locator("#view-ask .settled")
-    doubt(desk, (0, 1))
+    doubt(workspace, (0, 1))
     page.locator(".again").get_by_role("button", name="It is right").click()
     expect(note).to_contain_text("Noted that it is right")
     page.keyboard.press("g")
@@ -240,14 +249,14 @@ def test_a_note_is_gone_when_it_no_longer_holds(address: str, open_page: Open, d
 
 
 def test_the_list_counts_answers_as_the_line_below_does(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     for key in ("s", "Space", "d"):
         answer(page, key)
     page.keyboard.press("u")
     expect(page.locator(".settled")).to_have_text("Taken back: different.")
-    desk.session.change_group("colour", "g1", name="sunset")
+    workspace.session.change_group("colour", "g1", name="sunset")
     expect(page.locator("#tally b")).to_have_text("2 answers")
     page.keyboard.press("l")
     expect(page.locator("#view-answers .bar p")).to_have_text(

@@ -64,12 +64,12 @@ def test_the_question_names_the_criterion_and_shows_both_pictures(
 
 
 def test_the_whole_job_with_nothing_but_the_keyboard(
-    address: str, open_page: Open, desk: Workspace, tmp_path: Path
+    address: str, open_page: Open, workspace: Workspace, tmp_path: Path
 ) -> None:
     page = open_page(address)
     n = press_through(page, 80)
     expect(page.locator(".done h1")).to_have_text("Nothing is left to ask.")
-    assert n == len(desk.session.answers("colour"))
+    assert n == len(workspace.session.answers("colour"))
     page.keyboard.press("g")
     expect(page.locator("section.group[data-key]")).to_have_count(2)
     page.locator("[data-focus=name-g1]").focus()
@@ -90,10 +90,12 @@ def test_the_whole_job_with_nothing_but_the_keyboard(
     }
 
 
-def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk: Workspace) -> None:
+def test_an_answer_says_what_else_it_settled(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     for other in (2, 4):
-        desk.answer("colour", Question.pair(0, other), "same")
-    desk.sorting("colour").line.fill([Question.pair(0, 6)])
+        workspace.criterion("colour").answer(Question.pair(0, other), "same")
+    workspace.criterion("colour").queue.fill([Question.pair(0, 6)])
     page = open_page(address)
     answer(page, "ArrowLeft")
     expect(page.locator(".settled")).to_have_text("This also settled 2 pairs.")
@@ -101,16 +103,16 @@ def test_an_answer_says_what_else_it_settled(address: str, open_page: Open, desk
 
 
 def test_keys_for_a_choice_and_for_what_cannot_be_judged(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    sorting = desk.sorting("colour")
+    criterion = workspace.criterion("colour")
     questions = [Question.choice(i, (0, 1), ("g1", "g2")) for i in (2, 3, 4, 5)]
-    sorting.line.fill([*questions, Question.pair(6, 7)])
+    criterion.queue.fill([*questions, Question.pair(6, 7)])
     page = open_page(address)
     expect(page.locator("h1")).to_have_text("Which colour?")
     for key in ("1", "2", "Space", "x"):
         answer(page, key)
-    said = [entry.answer for entry in desk.session.answers("colour")]
+    said = [entry.answer for entry in workspace.session.answers("colour")]
     assert said == ["g1", "g2", "cannot_tell", "bad_image"]
 
 
@@ -120,22 +122,22 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
     session.add_criterion("mood", 3)
     chances = np.eye(3, dtype=np.float32)[np.arange(12) % 3] * 0.7 + 0.1
     save_results(session, "mood", chances, keys=("g1", "g2", "g3"), n_answers=0)
-    with Workspace(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         questions = [Question.choice(6, (1, 2), ("g2", "g3")), Question.pair(7, 8)]
-        desk.sorting("mood").line.fill(questions)
+        workspace.criterion("mood").queue.fill(questions)
         page = open_page(address)
         page.select_option("#orientation", "mood")
         expect(page.locator(".choices kbd")).to_have_text(["2", "3"])
         page.keyboard.press("1")  # is nobody's here
         answer(page, "3")
-        assert [entry.answer for entry in desk.session.answers("mood")] == ["g3"]
+        assert [entry.answer for entry in workspace.session.answers("mood")] == ["g3"]
 
 
 def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    desk.add_criterion("what it shows", 2)
-    desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
+    workspace.add_criterion("what it shows", 2)
+    workspace.criterion("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
     page = open_page(address)
     page.select_option("#orientation", "what it shows")
     expect(page.locator("h1")).to_have_text("Which group, by what it shows?")
@@ -143,10 +145,10 @@ def test_a_criterion_of_several_words_is_asked_for_in_a_sentence(
 
 def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
     path = session.path
-    with Workspace(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         press_through(page, 3)
-    with Workspace(Session.open(path), trains=False) as desk, served(desk) as address:
+    with Workspace(Session.open(path), has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         expect(page.locator("#tally")).to_contain_text("3 answers")
         for left in ("2 answers", "1 answer", "0 answers"):
@@ -157,22 +159,26 @@ def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
 
 
 def test_a_contradiction_is_settled_by_taking_one_back(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     page = open_page(address)
-    desk.answer("colour", Question.pair(0, 4), "different")  # another person, meanwhile
+    workspace.criterion("colour").answer(
+        Question.pair(0, 4), "different"
+    )  # another person, meanwhile
     settle = page.locator(".settle")
     expect(settle).to_contain_text("These answers cannot all be right")
     expect(settle.locator("li")).to_have_count(3)
     settle.locator("li", has_text="set aside").get_by_role("button").click()
     expect(settle).to_have_count(0)
-    assert desk.sorting("colour").conflicts() == []
-    assert len(desk.session.answers("colour")) == 2
+    assert workspace.criterion("colour").review.conflicts() == []
+    assert len(workspace.session.answers("colour")) == 2
 
 
-def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Workspace) -> None:
+def test_pictures_are_dragged_to_another_group(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     page.click("#tab-groups")
     drag(page, "[data-id='0']", "section[data-key=g2]")
@@ -182,7 +188,7 @@ def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, de
     expect(page.locator("#view-groups .bar")).to_contain_text("2 pictures chosen")
     drag(page, "[data-id='2']", "section[data-key=g2]")
     expect(page.locator("section[data-key=g2] .tile")).to_have_count(9)
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"] * 3
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"] * 3
 
 
 def test_pictures_are_moved_without_a_mouse_too(address: str, open_page: Open) -> None:
@@ -194,17 +200,19 @@ def test_pictures_are_moved_without_a_mouse_too(address: str, open_page: Open) -
     expect(page.locator("section[data-key=g2] [data-id='0']")).to_be_visible()
 
 
-def test_any_answer_is_found_and_taken_back(address: str, open_page: Open, desk: Workspace) -> None:
+def test_any_answer_is_found_and_taken_back(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     for other in (2, 4, 1):
         word = "different" if other == 1 else "same"
-        desk.answer("colour", Question.pair(0, other), word, who="ada")
+        workspace.criterion("colour").answer(Question.pair(0, other), word, who="ada")
     page = open_page(address)
     page.keyboard.press("l")
     page.get_by_role("searchbox").fill("04red")
     expect(page.locator(".entries li")).to_have_count(1)
     page.get_by_role("button", name="Take back").click()
     expect(page.locator(".entries")).to_contain_text("taken back")
-    assert [entry.id for entry in desk.session.answers("colour")] == [1, 3]
+    assert [entry.id for entry in workspace.session.answers("colour")] == [1, 3]
 
 
 def test_two_browsers_ask_different_things_and_hear_of_each_other(
@@ -221,16 +229,18 @@ def test_two_browsers_ask_different_things_and_hear_of_each_other(
 
 
 def test_updated_groups_are_told_quietly_and_shown(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    save_half_results(desk.session, n_answers=5)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2})
+    save_half_results(workspace.session, n_answers=5)
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 5, "n_moved": 2})
     expect(page.locator("#news")).to_have_text("groups updated, 2 pictures moved")
 
 
-def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, desk: Workspace) -> None:
+def test_another_way_to_sort_is_begun_and_left(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     page.click("#add-orientation")
     page.keyboard.type("in or out of doors")
@@ -242,19 +252,19 @@ def test_another_way_to_sort_is_begun_and_left(address: str, open_page: Open, de
     page.locator("#orientation").select_option("colour")
     expect(page.locator("h1")).to_have_text("Same colour?")
     expect(page.locator("#tally")).to_contain_text("0 answers")
-    assert len(desk.session.answers("in or out of doors")) == 1
+    assert len(workspace.session.answers("in or out of doors")) == 1
 
 
-def test_typing_a_name_answers_nothing(address: str, open_page: Open, desk: Workspace) -> None:
+def test_typing_a_name_answers_nothing(address: str, open_page: Open, workspace: Workspace) -> None:
     page = open_page(address)
     page.keyboard.press("?")
     page.locator("#dialog-help input").fill("sad dx")
     page.keyboard.press("s")
     page.keyboard.press("Escape")
     expect(page.locator("#dialog-help")).to_be_hidden()
-    assert desk.session.answers("colour") == []
+    assert workspace.session.answers("colour") == []
     answer(page, "s")
-    assert desk.session.answers("colour")[0].who == "sad dxs"
+    assert workspace.session.answers("colour")[0].who == "sad dxs"
 
 
 def test_a_narrow_window_shows_all_and_scrolls_nothing_sideways(
@@ -282,13 +292,13 @@ def test_a_narrow_window_shows_all_and_scrolls_nothing_sideways(
 def test_a_server_that_is_gone_is_said_so_and_found_again(
     session: Session, open_page: Open
 ) -> None:
-    with Workspace(session, trains=False) as desk:
-        with served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace:
+        with served(workspace) as address:
             page = open_page(address)
         page.keyboard.press("s")
         expect(page.locator("#trouble")).to_contain_text("start it again")
         expect(page.locator("#trouble")).to_be_visible()
-        assert desk.session.answers("colour") == []
+        assert workspace.session.answers("colour") == []
 
 
 def test_every_control_has_a_name_and_the_focus_is_seen(address: str, open_page: Open) -> None:

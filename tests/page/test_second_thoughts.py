@@ -12,14 +12,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 def test_what_was_put_off_waits_until_there_are_others_or_many_answers(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    numbers = [desk.answer("colour", Question.pair(0, i), "same").told.id for i in (1, 2, 4)]
+    numbers = [
+        workspace.criterion("colour").answer(Question.pair(0, i), "same").result.id
+        for i in (1, 2, 4)
+    ]
 
     def doubt(*doubted: int) -> None:
-        suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in doubted]
-        news = {"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects}
-        desk._hear(news)
+        suspects = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in doubted]
+        news = {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": suspects}
+        workspace._receive(news)
 
     page = open_page(address)
     doubt(*numbers[:2])
@@ -37,7 +40,7 @@ def test_what_was_put_off_waits_until_there_are_others_or_many_answers(
 
 
 def test_what_was_taken_back_by_mistake_is_brought_back(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     answer(page, "s")
@@ -46,13 +49,13 @@ def test_what_was_taken_back_by_mistake_is_brought_back(
     page.get_by_role("button", name="Bring back").click()
     expect(page.get_by_role("button", name="Take back")).to_be_visible()
     expect(page.locator("#tally")).to_contain_text("1 answer")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["same"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["same"]
 
 
 def test_what_another_person_does_is_seen_at_once(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    line = desk.sorting("colour").line
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4)])
     ann, bob = open_page(address), open_page(address)
 
@@ -105,9 +108,9 @@ def test_groups_that_come_late_do_not_disturb_who_types_a_name(
 
 
 def test_who_reloads_the_page_is_asked_by_the_same_criterion(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    desk.add_criterion("mood", 2)
+    workspace.add_criterion("mood", 2)
     page = open_page(address)
     page.locator("#orientation").select_option("mood")
     expect(page.locator("h1")).to_have_text("Same mood?")
@@ -120,7 +123,7 @@ def test_who_reloads_the_page_is_asked_by_the_same_criterion(
 
 
 def test_who_goes_by_tab_stays_at_the_answer_and_a_click_leaves_the_keys_free(
-    address: str, open_page: Open, desk: Workspace
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#tally")).to_contain_text("0 answers")  # it has settled
@@ -132,7 +135,7 @@ def test_who_goes_by_tab_stays_at_the_answer_and_a_click_leaves_the_keys_free(
     page.locator("[data-answer=same]").click()
     expect(page.locator("#view-ask")).not_to_have_attribute("data-shown", before)
     answer(page, "Space")  # which is "can't tell", and does not press the button again
-    said = [entry.answer for entry in desk.session.answers("colour")]
+    said = [entry.answer for entry in workspace.session.answers("colour")]
     assert said == ["different", "same", "cannot_tell"]
 
 

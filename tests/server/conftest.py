@@ -18,18 +18,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(folder: Path) -> Iterator[Workspace]:
-    """A desk without a trainer, whose groups are reds and blues."""
+def workspace(folder: Path) -> Iterator[Workspace]:
+    """A workspace without a trainer, whose groups are reds and blues."""
     session = make_session(folder)
     save_half_results(session, n_answers=3)
-    with Workspace(session, trains=False) as desk:
-        yield desk
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
 @pytest.fixture
-def stranger(desk: Workspace) -> TestClient:
+def stranger(workspace: Workspace) -> TestClient:
     """A client without a token; errors of ours come as they would over the wire."""
-    app = create_app(desk, TOKEN)
+    app = create_app(workspace, TOKEN)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
 
 

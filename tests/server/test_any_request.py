@@ -21,15 +21,15 @@ FEW = settings(
 
 
 @pytest.mark.slow
-def test_every_request_is_answered_as_documented(desk: Workspace) -> None:
-    app = create_app(desk, TOKEN)
+def test_every_request_is_answered_as_documented(workspace: Workspace) -> None:
+    app = create_app(workspace, TOKEN)
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
     operations = [found.ok() for found in schema.exclude(path=STREAM).get_all_operations()]
     assert len(operations) >= 16
     for operation in operations:
         for mode in schemathesis.GenerationMode:
             check(operation.as_strategy(generation_mode=mode))
-    assert desk.session.graph("colour").n_answers >= 0  # it lives
+    assert workspace.session.graph("colour").n_answers >= 0  # it lives
 
 
 def check(cases: Any) -> None:

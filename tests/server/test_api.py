@@ -27,12 +27,14 @@ def give(client: TestClient, first: int, second: int, word: str, /, **more: Any)
     return response.json()
 
 
-def test_a_bot_sorts_everything_with_nothing_but_the_api(client: TestClient, desk: Workspace) -> None:
+def test_a_bot_sorts_everything_with_nothing_but_the_api(
+    client: TestClient, workspace: Workspace
+) -> None:
     n = 0
     while questions := client.get("/api/questions?n=3").json()["questions"]:
         from likewise.server.shapes import QuestionIn
 
-        word = right_answer(desk.session, QuestionIn(**questions[0]).to_question())
+        word = right_answer(workspace.session, QuestionIn(**questions[0]).to_question())
         reply = client.post("/api/answers", json={"question": questions[0], "answer": word})
         assert reply.status_code == 201
         n += 1
@@ -113,11 +115,11 @@ def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:
 
 
 def test_groups_that_become_one_are_learned_anew_and_a_new_name_is_not(
-    client: TestClient, desk: Workspace, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.sorting("colour")  # which is learned once, when it begins
+    workspace.criterion("colour")  # which is learned once, when it begins
     trained: list[str] = []
-    monkeypatch.setattr(desk, "_train", trained.append)
+    monkeypatch.setattr(workspace, "_train", trained.append)
     client.patch("/api/groups/g2", json={"name": "sea"})
     assert trained == []
     client.patch("/api/groups/g2", json={"merge_into": "g1"})
@@ -207,14 +209,14 @@ def test_pictures_come_as_webp_and_a_lost_one_is_said_so(client: TestClient, fol
     ],
 )
 def test_a_malformed_answer_is_refused_in_words_and_nothing_is_written(
-    client: TestClient, desk: Workspace, body: bytes
+    client: TestClient, workspace: Workspace, body: bytes
 ) -> None:
     response = client.post(
         "/api/answers", content=body, headers={"Content-Type": "application/json"}
     )
     assert response.status_code in (400, 422)
     assert set(response.json()) == {"error", "message"}
-    assert desk.session.answers("colour") == []
+    assert workspace.session.answers("colour") == []
 
 
 @pytest.mark.parametrize(

@@ -28,21 +28,21 @@ def test_pictures_are_split_off_into_a_group_of_their_own(client: TestClient) ->
 def test_everything_cannot_be_split_off(client: TestClient) -> None:
     reply = client.post("/api/groups", json={"images": list(range(12))})
     assert reply.status_code == 400
-    assert "nothing would be left" in reply.json()["message"]
+    assert "must leave images" in reply.json()["message"]
 
 
 def test_a_doubtful_answer_is_offered_again_until_somebody_stands_by_it(
-    client: TestClient, desk: Workspace
+    client: TestClient, workspace: Workspace
 ) -> None:
     number = give(client, 0, 2, "same")["id"]
-    suspects = [{"answer": number, "image": 0, "surprise": 0.8, "chain": [number]}]
-    desk._hear({"event": "trained", "orientation": "colour", "suspects": suspects})
+    suspects = [{"answer": number, "image": 0, "probability": 0.8, "evidence": [number]}]
+    workspace._receive({"event": "trained", "criterion": "colour", "label_issues": suspects})
     (doubt,) = client.get("/api/suspects").json()
     assert (doubt["answer"]["id"], doubt["surprise"]) == (number, 0.8)
     assert client.get("/api/status").json()["n_doubts"] == 1
     assert client.post(f"/api/suspects/{number}").status_code == 204
     assert client.get("/api/suspects").json() == []
-    assert desk.session.confirmed("colour") == {number: (0,)}  # for the trainer
+    assert workspace.session.confirmed("colour") == {number: (0,)}  # for the trainer
     said = client.get("/api/answers").json()["answers"]
     assert [one["says"] for one in said] == ["“same” is right", "same"]
     assert client.post("/api/undo").json()["entry"]["id"] == said[0]["id"]
@@ -58,7 +58,7 @@ def test_the_log_counts_answers_as_the_status_does(client: TestClient) -> None:
     assert log["n_standing"] == client.get("/api/status").json()["n_answers"]
 
 
-def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Workspace) -> None:
+def test_what_was_taken_back_is_brought_back(client: TestClient, workspace: Workspace) -> None:
     number = give(client, 0, 2, "same")["id"]
     client.delete(f"/api/answers/{number}")
     (fallen,) = client.get("/api/answers").json()["answers"]
@@ -66,12 +66,12 @@ def test_what_was_taken_back_is_brought_back(client: TestClient, desk: Workspace
     assert client.delete(f"/api/answers/{fallen['taken_back_by']}").status_code == 200
     (again,) = client.get("/api/answers").json()["answers"]
     assert (again["stands"], again["taken_back_by"]) == (True, None)
-    assert desk.session.graph("colour").relation(0, 2) is Relation.SAME
+    assert workspace.session.graph("colour").relation(0, 2) is Relation.SAME
 
 
 def test_standing_by_what_nobody_said_is_refused(client: TestClient) -> None:
     reply = client.post("/api/suspects/7")
-    assert (reply.status_code, "Answer 7 by 'colour' does not stand" in reply.text) == (400, True)
+    assert (reply.status_code, "answer 7 of criterion" in reply.text) == (400, True)
 
 
 def test_a_contradiction_names_the_likely_slip(client: TestClient) -> None:
@@ -94,15 +94,15 @@ def test_what_was_asked_is_not_counted_as_settled_besides(client: TestClient) ->
     assert give(client, 2, 4, "same")["n_also"] == 1
 
 
-def test_two_orientations_are_compared_in_a_table(client: TestClient, desk: Workspace) -> None:
+def test_two_orientations_are_compared_in_a_table(client: TestClient, workspace: Workspace) -> None:
     table = client.get("/api/compare?first=colour&second=colour&limit=2").json()
     assert [[cell["n"] for cell in row] for row in table["cells"]] == [[6, 0], [0, 6]]
     assert table["cells"][0][0]["images"] == [10, 8]
     assert [one["name"] for one in table["rows"]] == ["group 1", "group 2"]
     assert table["nmi"] == 1
-    desk.add_criterion("mood", 2)
+    workspace.add_criterion("mood", 2)
     reply = client.get("/api/compare?second=mood")
-    assert (reply.status_code, "no groups by 'mood' yet" in reply.text) == (503, True)
+    assert (reply.status_code, "has no groups yet" in reply.text) == (503, True)
     assert client.get("/api/compare?second=nobody").status_code == 404
 
 
@@ -166,10 +166,10 @@ def test_a_folder_that_is_gone_is_said_so_and_answers_are_still_taken(
 
 
 def test_a_group_may_be_called_by_a_word_that_means_something(
-    client: TestClient, desk: Workspace
+    client: TestClient, workspace: Workspace
 ) -> None:
-    desk.sorting("colour").change_group("g1", name="none")
-    desk.sorting("colour").line.fill([Question.choice(4, (0, 1), ("g1", "g2"))])
+    workspace.criterion("colour").change_group("g1", name="none")
+    workspace.criterion("colour").queue.fill([Question.choice(4, (0, 1), ("g1", "g2"))])
     (question,) = client.get("/api/questions").json()["questions"]
     assert [one["name"] for one in question["shown"]] == ["none", "group 2"]
     client.post("/api/answers", json={"question": question, "answer": "g1"})

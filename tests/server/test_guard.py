@@ -49,8 +49,10 @@ def test_the_address_with_the_token_opens_everything(stranger: TestClient) -> No
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_every_address_is_ours_if_that_was_wanted_and_no_other_name(desk: Workspace, host: str) -> None:
-    client = TestClient(create_app(desk, TOKEN, [host]), headers=AUTHORISED)
+def test_every_address_is_ours_if_that_was_wanted_and_no_other_name(
+    workspace: Workspace, host: str
+) -> None:
+    client = TestClient(create_app(workspace, TOKEN, [host]), headers=AUTHORISED)
     for name, status in [("192.0.2.7:80", 200), ("[2001:db8::7]:80", 200), ("evil.example", 403)]:
         assert client.get("/api/status", headers={"Host": name}).status_code == status
 
@@ -118,9 +120,9 @@ def test_metadata_is_not_sent(tmp_path: Path) -> None:
     with Image.open(folder / "00red.png") as picture:
         picture.convert("RGB").save(folder / "00red.jpg", exif=exif)
     assert b"SECRETCAMERA" in (folder / "00red.jpg").read_bytes()
-    with Workspace(make_session(folder), trains=False) as desk:
-        client = TestClient(create_app(desk, TOKEN), "http://localhost", headers=AUTHORISED)
-        assert desk.session.images.names[0] == "00red.jpg"
+    with Workspace(make_session(folder), has_worker=False) as workspace:
+        client = TestClient(create_app(workspace, TOKEN), "http://localhost", headers=AUTHORISED)
+        assert workspace.session.images.names[0] == "00red.jpg"
         for path in ("/api/images/0", "/api/images/0/thumbnail"):
             content = client.get(path).content
             assert content[:4] == b"RIFF"

@@ -26,13 +26,13 @@ from tests.workspace.images import make_session, paint_folder
 N_KILLS = 5
 SERVER = (
     "import sys\n"
-    "from likewise.workspace.workspace import Desk\n"
+    "from likewise.workspace.workspace import Workspace\n"
     "from likewise.server.app import create_app\n"
     "from likewise.server.serve import bind, serve\n"
     "from likewise.session import Session\n"
-    "with bind('127.0.0.1', 0) as bound, Desk(Session.open(sys.argv[1]), trains=False) as desk:\n"
+    "with bind('127.0.0.1', 0) as bound, Workspace(Session.open(sys.argv[1]), has_worker=False) as workspace:\n"
     "    ready = lambda: print(bound.getsockname()[1], flush=True)\n"
-    f"    serve(create_app(desk, {TOKEN!r}), bound, ready)\n"
+    f"    serve(create_app(workspace, {TOKEN!r}), bound, ready)\n"
 )
 
 
@@ -49,10 +49,10 @@ def test_a_port_in_use_is_said_in_words() -> None:
             bind("127.0.0.1", taken.getsockname()[1])
 
 
-def test_news_comes_as_it_happens_and_ends_with_the_server(desk: Workspace) -> None:
+def test_news_comes_as_it_happens_and_ends_with_the_server(workspace: Workspace) -> None:
     ready = threading.Event()
     with bind("127.0.0.1", 0) as bound:
-        server = make_server(create_app(desk, TOKEN), ready.set)
+        server = make_server(create_app(workspace, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(20)
@@ -70,7 +70,7 @@ def test_news_comes_as_it_happens_and_ends_with_the_server(desk: Workspace) -> N
                 headers=AUTHORISED,
             ).raise_for_status()
             told = [line for line in (next(lines) for _ in range(4)) if line.startswith("data")]
-            assert json.loads(told[-1][5:]) == {"event": "answers", "orientation": "colour"}
+            assert json.loads(told[-1][5:]) == {"event": "answers", "criterion": "colour"}
             server.should_exit = True
             assert "event: closing" in list(lines)
         thread.join(20)

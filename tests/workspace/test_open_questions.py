@@ -1,7 +1,7 @@
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.workspace.question_queue import still_open, asked_subjects
+from likewise.workspace.question_queue import asked_subjects, still_open
 
 CHOICE = Question.choice(0, (1, 2, 3), ("a", "b", "c"))
 

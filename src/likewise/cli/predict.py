@@ -143,10 +143,10 @@ def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained
         if message["event"] == "embedding":
             embedding(message["done"], message["total"])
 
-    pupil = TrainingJob(session, orientation, SessionVectors.of(session, encoder, hear), hear)
-    keys, groups = pupil.learn(), session.groups(orientation.name)
-    pupil.model.encoder = encoder
-    return _Trained(pupil.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
+    job = TrainingJob(session, orientation, SessionVectors.load(session, encoder, hear), hear)
+    keys, groups = job.fit_only(), session.groups(orientation.name)
+    job.model.encoder = encoder
+    return _Trained(job.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
 
 
 def model_place(folder: Path) -> Path:

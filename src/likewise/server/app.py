@@ -45,12 +45,12 @@ _STATUS: tuple[tuple[type[LikewiseError], int], ...] = (
 _ERRORS = {status: {"model": ErrorOut} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
 
 
-def create_app(desk: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAPI:
+def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAPI:
     """Return the application for one desk; it keeps no other state.
 
     Parameters
     ----------
-    desk : Desk
+    workspace : Desk
     token : str
         Whoever knows it may see and answer.
     hosts : iterable of str
@@ -64,11 +64,11 @@ def create_app(desk: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAP
         redoc_url=None,
         responses=_ERRORS,  # type: ignore[arg-type]  # FastAPI's own type is too narrow
     )
-    for router in (part(desk) for part in _PARTS):
+    for router in (part(workspace) for part in _PARTS):
         app.include_router(router)
     _add_page(app)
     _add_errors(app)
-    app.state.close = lambda: desk.publish({"event": CLOSING})
+    app.state.close = lambda: workspace.events.publish({"event": CLOSING})
     app.add_middleware(Guard, token=token, hosts=tuple(hosts))
     return app
 

@@ -14,44 +14,50 @@ _AHEAD = 4  # questions in the reply to an answer
 Some = Annotated[int, Query(ge=1, le=50)]
 
 
-def asking(desk: Workspace) -> APIRouter:
+def asking(workspace: Workspace) -> APIRouter:
     """Return the routes."""
-    router, views = APIRouter(prefix="/api"), Views(desk)
+    router, views = APIRouter(prefix="/api"), Views(workspace)
 
     @router.get("/questions")
     def next_questions(
         n: Some = 1, orientation: Words = "", who: Words = "", client: Words = ""
     ) -> QuestionsOut:
         """Return the next `n` questions; two clients get different ones."""
-        sorting = desk.sorting(orientation)
-        questions = views.questions(sorting, n, client or who)
-        return QuestionsOut(orientation=sorting.name, questions=questions)
+        criterion = workspace.criterion(orientation)
+        questions = views.questions(criterion, n, client or who)
+        return QuestionsOut(orientation=criterion.name, questions=questions)
 
     @router.post("/answers", status_code=201, response_model=AnswerOut)
     def give_answer(given: AnswerIn) -> Response:
         """Take in one answer; it is on disk before the reply, which brings the next questions."""
-        sorting = desk.sorting(given.orientation)
+        criterion = workspace.criterion(given.orientation)
         question = given.question.to_question()
-        more = _AHEAD, given.client or given.who
-        reply = desk.answer(sorting.name, question, given.answer, given.who, given.seconds, more)
+        reply = criterion.answer(
+            question,
+            given.answer,
+            given.who,
+            given.seconds,
+            n_next=_AHEAD,
+            client=given.client or given.who,
+        )
         conflict = reply.conflict
         made = AnswerOut(
-            id=reply.told.id,
-            taken=reply.told.taken,
-            n_settled=reply.told.n_settled,
-            n_also=n_implied(question, reply.told),
-            guessed=reply.guessed,
-            conflict=None if conflict is None else views.conflict(conflict, sorting.results),
-            n_answers=sum(sorting.tally().values()),
-            questions=[views.question(one, sorting) for one in reply.questions],
+            id=reply.result.id,
+            taken=reply.result.taken,
+            n_settled=reply.result.n_settled,
+            n_also=n_implied(question, reply.result),
+            guessed=reply.predicted,
+            conflict=None if conflict is None else views.conflict(conflict, criterion),
+            n_answers=criterion.status.n_answers,
+            questions=[views.question(one, criterion) for one in reply.questions],
         )
         return at_once(made, 201)
 
     @router.post("/moves", status_code=201)
     def move(given: MoveIn) -> MoveOut:
         """Put pictures into a group; each is an answer in the log."""
-        sorting = desk.sorting(given.orientation)
-        told = desk.move(sorting.name, given.images, given.group, given.who)
-        return MoveOut(**views.moved(told, sorting))
+        criterion = workspace.criterion(given.orientation)
+        told = criterion.move_images(given.images, given.group, given.who)
+        return MoveOut(**views.moved(told, criterion))
 
     return router

@@ -13,15 +13,15 @@ from likewise.workspace.workspace import Workspace
 Some = Annotated[int, Query(ge=0, le=50)]
 
 
-def comparing(desk: Workspace) -> APIRouter:
+def comparing(workspace: Workspace) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/api")
 
     @router.get("/compare")
     def side_by_side(second: Words, first: Words = "", limit: Some = 6) -> CompareOut:
         """Return the groups of two orientations as a table, with pictures that are in both."""
-        one, other = desk.sorting(first), desk.sorting(second)
-        found = compare(one.gallery(), other.gallery(), limit)
+        one, other = workspace.criterion(first), workspace.criterion(second)
+        found = compare(one.status.gallery(), other.status.gallery(), limit)
         return _compared(found, one.name, other.name)
 
     return router
@@ -35,7 +35,7 @@ def _compared(found: Comparison, first: str, second: str) -> CompareOut:
         columns=[_named(group) for group in found.columns],
         cells=[
             [CellOut(n=n, images=shown.tolist()) for n, shown in zip(ns, line, strict=True)]
-            for ns, line in zip(found.counts.tolist(), found.pictures, strict=True)
+            for ns, line in zip(found.counts.tolist(), found.images, strict=True)
         ],
         n_images=found.n_images,
         nmi=round(found.nmi, 4),

@@ -12,21 +12,21 @@ from likewise.workspace.workspace import Workspace
 Id = Annotated[int, Path(ge=0, le=2**53)]
 
 
-def correcting(desk: Workspace) -> APIRouter:
+def correcting(workspace: Workspace) -> APIRouter:
     """Return the routes."""
-    router, views = APIRouter(prefix="/api"), Views(desk)
+    router, views = APIRouter(prefix="/api"), Views(workspace)
 
     @router.post("/groups", status_code=201)
     def split_off(given: SplitIn) -> SplitOut:
         """Make a new group of pictures; each is an answer in the log."""
-        sorting = desk.sorting(given.orientation)
-        key, told = desk.split(sorting.name, given.images, given.name, given.who)
-        return SplitOut(key=key, **views.moved(told, sorting))
+        criterion = workspace.criterion(given.orientation)
+        key, told = criterion.split_group(given.images, given.name, given.who)
+        return SplitOut(key=key, **views.moved(told, criterion))
 
     @router.get("/suspects")
     def suspects(orientation: Words = "") -> list[DoubtOut]:
         """Return answers that the rest makes doubtful, the most doubtful first."""
-        return [views.doubt(one) for one in desk.sorting(orientation).doubts()]
+        return [views.doubt(one) for one in workspace.criterion(orientation).review.label_issues()]
 
     @router.post("/suspects/{number}", status_code=204)
     def confirm(number: Id, orientation: Words = "", who: Words = "") -> None:
@@ -34,11 +34,14 @@ def correcting(desk: Workspace) -> APIRouter:
 
         Undo takes that back.
         """
-        desk.confirm(orientation, number, who)
+        workspace.criterion(orientation).confirm(number, who)
 
     @router.get("/violations")
     def violations(orientation: Words = "") -> list[EntryOut]:
         """Return the answers that the groups as they are shown do not honour."""
-        return [views.entry(entry) for entry in desk.sorting(orientation).violations()]
+        return [
+            views.entry(entry)
+            for entry in workspace.criterion(orientation).review.violated_answers()
+        ]
 
     return router

@@ -15,18 +15,18 @@ From = Annotated[int, Query(ge=0, le=2**53)]
 Id = Annotated[int, Path(ge=0, le=2**53)]
 
 
-def log(desk: Workspace) -> APIRouter:
+def log(workspace: Workspace) -> APIRouter:
     """Return the routes."""
-    router, views = APIRouter(prefix="/api"), Views(desk)
+    router, views = APIRouter(prefix="/api"), Views(workspace)
 
     @router.get("/answers")
     def list_answers(
         orientation: Words = "", search: Words = "", limit: Some = 50, offset: From = 0
     ) -> AnswersOut:
         """Return the log, the newest first, as far as it holds the words searched for."""
-        sorting = desk.sorting(orientation)
-        aside = desk.session.graph(sorting.name).set_aside
-        entries = desk.session.entries(sorting.name)
+        criterion = workspace.criterion(orientation)
+        aside = workspace.session.graph(criterion.name).set_aside
+        entries = workspace.session.entries(criterion.name)
         fell = {one.retracts: one.id for one, stands in entries if one.retracts and stands}
         found = [
             views.entry(one, stands=stands, aside=one.id in aside, taken_back_by=fell.get(one.id))
@@ -45,19 +45,19 @@ def log(desk: Workspace) -> APIRouter:
     @router.delete("/answers/{number}")
     def retract(number: Id, orientation: Words = "", who: Words = "") -> EntryOut:
         """Take back any answer, or any change of a group; of a take-back: bring it back."""
-        return views.entry(desk.retract(orientation, number, who), stands=False)
+        return views.entry(workspace.criterion(orientation).retract(number, who), stands=False)
 
     @router.post("/undo")
     def undo(given: UndoIn | None = None) -> UndoOut:
         """Take back the newest answer; again and again, also after a restart."""
         given = given or UndoIn()
-        sorting = desk.sorting(given.orientation)
-        entry = desk.undo(sorting.name, given.who)
+        criterion = workspace.criterion(given.orientation)
+        entry = criterion.undo(given.who)
         if entry is None:
             return UndoOut(entry=None, question=None)
         question = None
         if entry.is_answer:
-            question = views.question(desk.session.as_answer(entry).question, sorting)
+            question = views.question(workspace.session.as_answer(entry).question, criterion)
         return UndoOut(entry=views.entry(entry, stands=False), question=question)
 
     return router

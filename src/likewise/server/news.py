@@ -16,14 +16,14 @@ _MOST_WAITING = 100
 _PAUSE = 0.1  # seconds between two pieces of news: many people answering are one
 
 
-def news(desk: Workspace) -> APIRouter:
+def news(workspace: Workspace) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/api")
 
     @router.get("/events", response_class=StreamingResponse)
     async def events() -> StreamingResponse:
         """Stream what happens: ``answers``, ``training``, ``trained``, ``died``, ..."""
-        return StreamingResponse(_stream(desk), media_type="text/event-stream")
+        return StreamingResponse(_stream(workspace), media_type="text/event-stream")
 
     return router
 
@@ -55,11 +55,11 @@ class Mailbox:
             return None
 
 
-async def _stream(desk: Workspace) -> AsyncIterator[str]:
+async def _stream(workspace: Workspace) -> AsyncIterator[str]:
     box = Mailbox()
-    stop = desk.listen(box.hear)
+    stop = workspace.events.subscribe(box.hear)
     try:
-        yield _event(desk.state)
+        yield _event(workspace.worker_state)
         while True:
             message = await box.next()
             yield ": still here\n\n" if message is None else _event(message)

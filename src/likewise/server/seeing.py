@@ -21,34 +21,31 @@ From = Annotated[int, Query(ge=0, le=2**31)]
 _PART = 2_000  # numbers of the map written at a time
 
 
-def seeing(desk: Workspace) -> APIRouter:
+def seeing(workspace: Workspace) -> APIRouter:
     """Return the routes."""
     router = APIRouter(prefix="/api")
 
     @router.get("/groups")
     def groups(orientation: Words = "", limit: Limit = 60) -> GroupsOut:
         """Return the groups with their surest pictures, and the unsure ones."""
-        return _groups(desk.sorting(orientation), limit)
+        return _groups(workspace.criterion(orientation), limit)
 
     @router.get("/groups/{key}")
     def group(key: Words, orientation: Words = "", offset: From = 0, limit: Limit = 60) -> GroupOut:
         """Return more pictures of one group."""
-        return _group(desk.sorting(orientation).gallery(), key, offset, limit)
+        return _group(workspace.criterion(orientation).status.gallery(), key, offset, limit)
 
     @router.patch("/groups/{key}")
     def change_group(key: Words, given: GroupIn) -> GroupOut:
         """Rename, colour or merge a group; each is an entry in the log."""
-        sorting = desk.sorting(given.orientation)
-        changed = sorting.change_group(
+        criterion = workspace.criterion(given.orientation)
+        changed = criterion.change_group(
             key,
             name=given.name,
             colour=given.colour,
             merge_into=given.merge_into,
             who=given.who,
         )
-        desk.publish({"event": "groups", "orientation": sorting.name})
-        if given.merge_into is not None:
-            desk.merged(sorting)
         return GroupOut(
             key=changed.key,
             name=changed.name,
@@ -61,19 +58,19 @@ def seeing(desk: Workspace) -> APIRouter:
     @router.get("/map", response_model=MapOut)
     def flat_map(orientation: Words = "") -> Response:
         """Return every image as a point in the plane."""
-        return Response(_map(desk, orientation), media_type="application/json")
+        return Response(_map(workspace, orientation), media_type="application/json")
 
     return router
 
 
-def _map(desk: Workspace, orientation: str) -> str:
+def _map(workspace: Workspace, orientation: str) -> str:
     """Return a `MapOut` as text, column by column."""
-    sorting = desk.sorting(orientation)
-    positions, places = load_map(desk.session, sorting.name)
-    if sorting.results is None:
+    criterion = workspace.criterion(orientation)
+    positions, places = load_map(workspace.session, criterion.name)
+    if criterion.status.results is None:
         positions, places, group, keys = positions[:0], places[:0], positions[:0], []
     else:
-        gallery = sorting.gallery()
+        gallery = criterion.status.gallery()
         group, keys = gallery.group_of[positions], [one.key for one in gallery.groups]
     columns: dict[str, npt.NDArray[Any]] = {
         "ids": positions,
@@ -97,27 +94,27 @@ def numbers(column: npt.NDArray[np.integer]) -> str:
     return ",".join(",".join(map(str, part)) for part in parts)
 
 
-def _groups(sorting: CriterionSession, limit: int) -> GroupsOut:
+def _groups(criterion: CriterionSession, limit: int) -> GroupsOut:
     """Return all groups with at most `limit` pictures each; none before there are results."""
-    name = sorting.name
-    if sorting.results is None:
+    name = criterion.name
+    if criterion.status.results is None:
         return GroupsOut(
             orientation=name, version=0, groups=[], n_unsure=0, unsure=[], bad=[], fresh=[]
         )
-    gallery = sorting.gallery()
+    gallery = criterion.status.gallery()
     return GroupsOut(
         orientation=name,
-        version=sorting.version,
+        version=criterion.status.version,
         groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
         n_unsure=len(gallery.unsure),
         unsure=_pictures(gallery, gallery.unsure[:limit]),
         bad=_pictures(gallery, gallery.bad[:limit]),
-        fresh=_pictures(gallery, gallery.fresh[:limit]),
+        fresh=_pictures(gallery, gallery.new[:limit]),
     )
 
 
 def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupOut:
-    members = gallery.of(key)
+    members = gallery.in_group(key)
     about = next(one for one in gallery.groups if one.key == key)
     return GroupOut(
         key=key,
@@ -130,4 +127,4 @@ def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupOut:
 
 
 def _pictures(gallery: Gallery, positions: Indexes) -> list[PictureOut]:
-    return [PictureOut(**asdict(one)) for one in gallery.show(positions)]
+    return [PictureOut(**asdict(one)) for one in gallery.images(positions)]

@@ -15,29 +15,29 @@ Id = Annotated[int, Path(ge=0, le=2**31)]
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
-def showing(desk: Workspace) -> APIRouter:
+def showing(workspace: Workspace) -> APIRouter:
     """Return the routes."""
-    router, views = APIRouter(prefix="/api"), Views(desk)
+    router, views = APIRouter(prefix="/api"), Views(workspace)
 
     @router.get("/status", response_model=StatusOut)
     def status(orientation: Words = "") -> Response:
         """Return counts, agreement, contradictions, and what the trainer does."""
-        return at_once(views.status(desk.sorting(orientation)))
+        return at_once(views.status(workspace.criterion(orientation)))
 
     @router.get("/images/{number}", responses=_WEBP, response_class=Response)
     def image(number: Id) -> Response:
         """Return a picture, made anew: large enough to judge it, without metadata."""
-        return _webp(desk.album.picture(number))
+        return _webp(workspace.thumbnails.image(number))
 
     @router.get("/images/{number}/thumbnail", responses=_WEBP, response_class=Response)
     def thumbnail(number: Id) -> Response:
         """Return a small copy of a picture, without metadata."""
-        return _webp(desk.album.thumbnail(number))
+        return _webp(workspace.thumbnails.thumbnail(number))
 
     @router.get("/images/{number}/about")
     def about(number: Id, orientation: Words = "") -> PictureOut:
         """Return the name of a picture, and how sure its place is."""
-        return PictureOut(**asdict(desk.sorting(orientation).gallery().about(number)))
+        return PictureOut(**asdict(workspace.criterion(orientation).status.gallery().image(number)))
 
     @router.get("/orientations")
     def orientations() -> list[OrientationOut]:
@@ -46,21 +46,21 @@ def showing(desk: Workspace) -> APIRouter:
             OrientationOut(
                 name=one.name,
                 n_clusters=one.n_clusters,
-                n_answers=desk.session.graph(one.name).n_answers,
+                n_answers=workspace.session.graph(one.name).n_answers,
             )
-            for one in desk.session.criteria
+            for one in workspace.session.criteria
         ]
 
     @router.post("/orientations", status_code=201)
     def add_criterion(given: OrientationIn) -> OrientationOut:
         """Begin another way to sort the same pictures; vectors are shared."""
-        made = desk.add_criterion(given.name, given.n_clusters)
+        made = workspace.add_criterion(given.name, given.n_clusters)
         return OrientationOut(name=made.name, n_clusters=made.n_clusters, n_answers=0)
 
     @router.post("/rescan")
     def rescan() -> ChangesOut:
         """Look at the folder again: new pictures are placed, those that are gone are noted."""
-        changes = desk.rescan()
+        changes = workspace.rescan()
         counts = {name: len(getattr(changes, name)) if changes else 0 for name in IMAGE_CHANGES}
         return ChangesOut(**counts)
 

@@ -17,10 +17,9 @@ from likewise.server.replies import (
     StatusOut,
 )
 from likewise.session.log import Entry
-from likewise.session.results import Results
 from likewise.session.session import Session
 from likewise.workspace.criterion import CriterionSession
-from likewise.workspace.review import Conflict, LabelIssue, compared_images, likely_slip
+from likewise.workspace.review import Conflict, LabelIssue, compared_images
 from likewise.workspace.workspace import Workspace
 
 _GREY = "#777777"
@@ -29,15 +28,15 @@ _N_CONFLICTS = 5  # shown at a time
 
 
 class Views:
-    """Makes the JSON for one desk."""
+    """Makes the JSON for one workspace."""
 
-    def __init__(self, desk: Workspace) -> None:
-        self._desk = desk
-        self._session: Session = desk.session
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._session: Session = workspace.session
 
-    def question(self, question: Question, sorting: CriterionSession) -> QuestionOut:
+    def question(self, question: Question, criterion: CriterionSession) -> QuestionOut:
         """Return a question with all that is shown beside it."""
-        groups = sorting.groups
+        groups = criterion.status.groups
         digits = digits_of(question.groups, [group.key for group in groups.shown()])
         shown = [
             ShownGroup(
@@ -46,7 +45,7 @@ class Views:
                 colour=groups[key].colour if key in groups else _GREY,
                 digit=digits[key],
                 image=face,
-                also=self._also(face, sorting, question.images),
+                also=self._also(face, criterion, question.images),
             )
             for key, face in zip(question.groups, question.images[1:], strict=False)
         ]
@@ -58,13 +57,13 @@ class Views:
             shown=shown,
         )
 
-    def questions(self, sorting: CriterionSession, n: int, holder: str) -> list[QuestionOut]:
+    def questions(self, criterion: CriterionSession, n: int, holder: str) -> list[QuestionOut]:
         """Return the next questions of one person."""
-        return [self.question(one, sorting) for one in sorting.questions(n, holder)]
+        return [self.question(one, criterion) for one in criterion.questions(n, holder)]
 
-    def _also(self, face: int, sorting: CriterionSession, besides: tuple[int, ...]) -> list[int]:
+    def _also(self, face: int, criterion: CriterionSession, besides: tuple[int, ...]) -> list[int]:
         """Return other pictures that answers tie to the one that stands for a group."""
-        tied = sorting.tied_to(face, _N_ALSO + len(besides))
+        tied = criterion.status.must_linked(face, _N_ALSO + len(besides))
         return [i for i in tied if i not in besides][:_N_ALSO]
 
     def entry(
@@ -85,7 +84,7 @@ class Views:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
-            says=says(entry, self._desk.sorting(name).groups),
+            says=says(entry, self._workspace.criterion(name).status.groups),
             who=entry.who,
             at=entry.at,
             seconds=entry.seconds,
@@ -94,53 +93,51 @@ class Views:
             taken_back_by=taken_back_by,
         )
 
-    def conflict(self, conflict: Conflict, results: Results | None) -> ConflictOut:
+    def conflict(self, conflict: Conflict, criterion: CriterionSession) -> ConflictOut:
         """Return a contradiction, and what a model says of it."""
         return ConflictOut(
             answer=self.entry(conflict.entry, aside=True),
             against=[self.entry(entry) for entry in conflict.against],
             images=list(conflict.images),
-            likely=likely_slip(
-                (conflict.entry, *conflict.against), results, self._session.images.positions
-            ),
+            likely=criterion.review.suspected_answer(conflict),
         )
 
-    def moved(self, told: list[Told], sorting: CriterionSession) -> dict[str, Any]:
+    def moved(self, told: list[Told], criterion: CriterionSession) -> dict[str, Any]:
         """Return what became of pictures that were moved."""
         aside = {one.id for one in told if not one.taken}
-        found = [one for one in sorting.conflicts() if one.entry.id in aside]
+        found = [one for one in criterion.review.conflicts() if one.entry.id in aside]
         return {
             "n_taken": sum(one.taken for one in told),
             "n_settled": sum(one.n_settled for one in told),
-            "conflicts": [self.conflict(one, sorting.results) for one in found],
+            "conflicts": [self.conflict(one, criterion) for one in found],
         }
 
     def doubt(self, doubt: LabelIssue) -> DoubtOut:
         """Return an answer worth a second look."""
         return DoubtOut(
             answer=self.entry(doubt.entry),
-            surprise=doubt.surprise,
-            chain=[self.entry(entry) for entry in doubt.chain],
+            surprise=doubt.probability,
+            chain=[self.entry(entry) for entry in doubt.evidence],
         )
 
-    def status(self, sorting: CriterionSession) -> StatusOut:
+    def status(self, criterion: CriterionSession) -> StatusOut:
         """Return all that is always visible."""
-        advice, tally = sorting.advice(), sorting.tally()
-        results, conflicts = sorting.results, sorting.conflicts()
+        advice, tally = criterion.status.progress(), criterion.status.counts()
+        results, conflicts = criterion.status.results, criterion.review.conflicts()
         return StatusOut(
             release=__version__,
-            orientation=sorting.name,
+            orientation=criterion.name,
             n_images=len(self._session.images) - self._session.images.n_missing,
-            n_answers=sum(tally.values()),
+            n_answers=criterion.status.n_answers,
             tally=tally,
             agreement=None if advice is None else AgreementOut(**asdict(advice)),
-            n_violations=sorting.n_violations,
-            conflicts=[self.conflict(one, results) for one in conflicts[:_N_CONFLICTS]],
+            n_violations=criterion.status.n_violations,
+            conflicts=[self.conflict(one, criterion) for one in conflicts[:_N_CONFLICTS]],
             n_conflicts=len(conflicts),
-            n_doubts=len(sorting.doubts()),
+            n_doubts=len(criterion.review.label_issues()),
             missing=self._session.images.n_missing,
-            version=sorting.version,
+            version=criterion.status.version,
             n_trained=0 if results is None else results.n_answers,
-            trainer=dict(self._desk.state),
-            trouble=self._desk.folder_trouble or self._desk.trouble,
+            trainer=dict(self._workspace.worker_state),
+            trouble=self._workspace.folder_problem or self._workspace.problem,
         )

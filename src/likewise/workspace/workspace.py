@@ -30,7 +30,7 @@ class EventBus:
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event, from any thread, until the returned function is called."""
+        """Call `listener` with every event, from any thread; return a function that ends this."""
         with self._lock:
             self._listeners.append(listener)
 
