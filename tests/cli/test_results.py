@@ -98,8 +98,8 @@ def test_a_model_older_than_the_last_training_is_not_used(
     session = Path("photos.likewise")
     answered(session)
     with Session.open(session, write=False) as opened:
-        vectors = SessionVectors.of(opened, "bundled", lambda _: None)
-        TrainingJob(opened, opened.criterion("colour"), vectors, lambda _: None).study(
+        vectors = SessionVectors.load(opened, "bundled", lambda _: None)
+        TrainingJob(opened, opened.criterion("colour"), vectors, lambda _: None).run(
             opened.criterion("colour")
         )
     images = json_of(run("predict", session, new, "--by", "colour", "--json"))["images"]
