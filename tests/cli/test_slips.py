@@ -92,7 +92,7 @@ def test_where_there_is_no_model_it_is_said(run: Run, photos: Path) -> None:
 def test_what_cannot_be_predicted_is_said_before_the_long_work(
     run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.desk.pupil.Vectors.of", _too_late)
+    monkeypatch.setattr("likewise.workspace.training_job.SessionVectors.load", _too_late)
     message = error_of(run, "predict", session, "nowhere", "--by", "colour")
     assert "The folder 'nowhere' does not exist" in message
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)

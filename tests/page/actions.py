@@ -6,7 +6,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, Route, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 
 
 def right_key(page: Page) -> str:
@@ -42,12 +42,17 @@ def answer_all(page: Page, n: int) -> int:
     return n
 
 
-def add_label_issues(desk: Desk, *pairs: tuple[int, int]) -> None:
+def add_label_issues(workspace: Workspace, *pairs: tuple[int, int]) -> None:
     """Say that pictures are alike, and doubt it, as training may."""
-    ids = [desk.answer("colour", Question.pair(*pair), "same").told.id for pair in pairs]
-    suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in ids]
+    ids = [
+        workspace.criterion("colour").answer(Question.pair(*pair), "same").result.id
+        for pair in pairs
+    ]
+    issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in ids]
     n = len(ids)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": n, "suspects": suspects})
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": n, "label_issues": issues}
+    )
 
 
 def intercept(page: Page, pattern: str, handler: Callable[[Route], object], times: int = 0) -> None:

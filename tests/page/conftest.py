@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from likewise.server.serve import bind, make_server
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
 CHROMIUM = Path("/usr/bin/chromium")
 TOKEN = "a-token-of-our-own"
@@ -33,11 +33,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(desk: Desk, port: int = 0) -> Iterator[str]:
-    """Serve a desk from a thread; yield the address that opens the page."""
+def served(workspace: Workspace, port: int = 0) -> Iterator[str]:
+    """Serve a workspace from a thread; yield the address that opens the page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
-        server = make_server(create_app(desk, TOKEN), ready.set)
+        server = make_server(create_app(workspace, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
@@ -51,19 +51,19 @@ def served(desk: Desk, port: int = 0) -> Iterator[str]:
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
     session = make_session(paint_folder(tmp_path / "photos"))
-    sort_by_halves(session, n_answers=3)
+    save_half_results(session, n_answers=3)
     return session
 
 
 @pytest.fixture
-def desk(session: Session) -> Iterator[Desk]:
-    with Desk(session, trains=False) as desk:
-        yield desk
+def workspace(session: Session) -> Iterator[Workspace]:
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
 @pytest.fixture
-def address(desk: Desk) -> Iterator[str]:
-    with served(desk) as address:
+def address(workspace: Workspace) -> Iterator[str]:
+    with served(workspace) as address:
         yield address
 
 

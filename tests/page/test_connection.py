@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session
-from tests.desk.folder import sort_by_halves
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer, intercept
 from tests.page.conftest import Open, served
+from tests.workspace.images import save_half_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -28,41 +28,41 @@ def test_two_browsers_get_different_questions_and_each_others_counts(
     expect(other.locator("#counts")).to_contain_text("1 answer: 1 can't tell")
 
 
-def test_updated_groups_are_announced(address: str, open_page: Open, desk: Desk) -> None:
+def test_updated_groups_are_announced(address: str, open_page: Open, workspace: Workspace) -> None:
     page = open_page(address)
     page.keyboard.press("g")
-    sort_by_halves(desk.session, n_answers=5)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2})
+    save_half_results(workspace.session, n_answers=5)
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 5, "n_moved": 2})
     expect(page.locator("#activity")).to_have_text("Groups updated, 2 pictures moved")
 
 
 def test_a_stopped_server_is_reported(session: Session, open_page: Open) -> None:
-    with Desk(session, trains=False) as desk:
-        with served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace:
+        with served(workspace) as address:
             page = open_page(address)
         page.keyboard.press("s")
         expect(page.locator("#problem")).to_contain_text("start it again")
         expect(page.locator("#problem")).to_be_visible()
-        assert desk.session.answers("colour") == []
+        assert workspace.session.answers("colour") == []
 
 
 def test_a_reconnected_browser_keeps_its_question_and_the_stored_answers(
     session: Session, open_page: Open
 ) -> None:
     path = session.path
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         answer(page, "s")
         port = int(re.findall(r":(\d+)/", address)[0])
     expect(page.locator("#problem")).to_contain_text("Connection lost")
     held: list[Route] = []
     intercept(page, "**/api/questions*", lambda route: _hold(route, held))
-    with Desk(Session.open(path), trains=False) as desk, served(desk, port):
+    with Workspace(Session.open(path), has_worker=False) as workspace, served(workspace, port):
         expect(page.locator("#problem")).to_be_hidden(timeout=20_000)
         expect(page.locator("#counts")).to_contain_text("1 answer")
         page.keyboard.press("d")  # at once, and once: the question on the screen is meant
         expect(page.locator("#counts")).to_contain_text("2 answers")
-        said = [entry.answer for entry in desk.session.answers("colour")]
+        said = [entry.answer for entry in workspace.session.answers("colour")]
         assert said == ["same", "different"]
         for route in held:
             route.continue_()
@@ -87,11 +87,13 @@ def test_an_upgrade_of_the_program_asks_to_reload_the_page(address: str, open_pa
 
 
 def test_a_problem_of_the_session_is_shown_until_it_is_solved(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#counts")).to_contain_text("0 answers")
-    desk._hear({"event": "trouble", "orientation": "colour", "message": "There is no memory."})
+    workspace._receive(
+        {"event": "problem", "criterion": "colour", "message": "There is no memory."}
+    )
     expect(page.locator("#problem")).to_have_text("There is no memory.")
     answer(page, "s")  # which goes well, and ends nothing
     expect(page.locator("#counts")).to_contain_text("1 answer")
@@ -103,13 +105,15 @@ def test_a_problem_of_the_session_is_shown_until_it_is_solved(
     page.keyboard.press("a")  # which fetches questions, and asks for no news
     expect(ask).not_to_have_attribute("data-shown", n_shown)
     expect(page.locator("#problem")).to_have_text("There is no memory.")
-    desk._hear({"event": "ready"})
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1})
+    workspace._receive({"event": "ready"})
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})
     expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_changes_by_another_person_are_shown(address: str, open_page: Open, desk: Desk) -> None:
-    line = desk.sorting("colour").line
+def test_changes_by_another_person_are_shown(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4)])
     ann, bob = open_page(address), open_page(address)
 

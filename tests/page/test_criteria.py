@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from likewise.desk.desk import Desk
 from likewise.session import save_results
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer
 from tests.page.conftest import Open
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 def test_a_criterion_is_added_and_another_selected(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.click("#add-criterion")
@@ -26,16 +26,18 @@ def test_a_criterion_is_added_and_another_selected(
     page.locator("#criterion").select_option("colour")
     expect(page.locator("h1")).to_have_text("Same colour?")
     expect(page.locator("#counts")).to_contain_text("0 answers")
-    assert len(desk.session.answers("in or out of doors")) == 1
+    assert len(workspace.session.answers("in or out of doors")) == 1
 
 
-def test_two_criteria_are_compared_in_a_table(address: str, open_page: Open, desk: Desk) -> None:
+def test_two_criteria_are_compared_in_a_table(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     page.keyboard.press("c")
     expect(page.locator("#view-compare")).to_contain_text("only one criterion")
-    desk.session.add_criterion("halves", 2)
+    workspace.session.add_criterion("halves", 2)
     chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
-    save_results(desk.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
+    save_results(workspace.session, "halves", chances, keys=("g1", "g2"), n_answers=1)
     page.keyboard.press("a")
     page.keyboard.press("c")
     expect(page.locator("table.compare td[data-n='3']")).to_have_count(4)
@@ -43,7 +45,7 @@ def test_two_criteria_are_compared_in_a_table(address: str, open_page: Open, des
     expect(page.locator("#view-compare")).to_contain_text("nearly unrelated")
 
 
-def test_a_criterion_needs_a_new_name(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_criterion_needs_a_new_name(address: str, open_page: Open, workspace: Workspace) -> None:
     page = open_page(address)
     page.click("#add-criterion")
     dialog, trouble = page.locator("#dialog-criterion"), page.locator("#problem")
@@ -61,11 +63,11 @@ def test_a_criterion_needs_a_new_name(address: str, open_page: Open, desk: Desk)
     expect(dialog).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Same mood?")
     expect(trouble).to_be_hidden()
-    assert [one.name for one in desk.session.criteria] == ["colour", "mood"]
+    assert [one.name for one in workspace.session.criteria] == ["colour", "mood"]
 
 
-def test_a_reload_keeps_the_criterion(address: str, open_page: Open, desk: Desk) -> None:
-    desk.add_criterion("mood", 2)
+def test_a_reload_keeps_the_criterion(address: str, open_page: Open, workspace: Workspace) -> None:
+    workspace.add_criterion("mood", 2)
     page = open_page(address)
     page.locator("#criterion").select_option("mood")
     expect(page.locator("h1")).to_have_text("Same mood?")

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session
-from tests.desk.folder import paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer
 from tests.page.conftest import Open
+from tests.workspace.images import paint_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
@@ -48,31 +48,31 @@ def test_a_rescan_finds_new_and_missing_pictures(
 
 
 def test_a_missing_folder_is_reported_and_answers_are_still_stored(
-    address: str, open_page: Open, folder: Path, desk: Desk
+    address: str, open_page: Open, folder: Path, workspace: Workspace
 ) -> None:
     page = open_page(address)
     folder.rename(folder.with_name("away"))
     answer(page, "s")
-    assert len(desk.session.answers("colour")) == 1
+    assert len(workspace.session.answers("colour")) == 1
     page.locator("#export summary").click()
     page.locator("#rescan").click()
     expect(page.locator("#problem")).to_contain_text("The pictures cannot be reached")
     folder.with_name("away").rename(folder)
-    desk.rescan()
+    workspace.rescan()
     expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_an_unreadable_picture_is_reported_and_its_question_can_be_answered(
-    address: str, open_page: Open, folder: Path, desk: Desk
+    address: str, open_page: Open, folder: Path, workspace: Workspace
 ) -> None:
-    desk.sorting("colour").line.fill([Question.pair(0, 2)])
+    workspace.criterion("colour").queue.fill([Question.pair(0, 2)])
     (folder / "00red.png").write_bytes(b"no picture")
     page = open_page(address)
     expect(page.locator(".picture img.missing")).to_have_attribute(
         "alt", re.compile("cannot be shown")
     )
     answer(page, "x")
-    assert desk.session.answers("colour")[0].answer == "bad_image"
+    assert workspace.session.answers("colour")[0].answer == "bad_image"
 
 
 def test_the_export_menu_shows_the_result_and_closes(

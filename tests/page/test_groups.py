@@ -4,15 +4,17 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
-from tests.desk.folder import sort_by_halves
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import drag, intercept, wait_for_pictures
 from tests.page.conftest import Open
+from tests.workspace.images import save_half_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
-def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, desk: Desk) -> None:
+def test_pictures_are_dragged_to_another_group(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     page.click("#tab-groups")
     drag(page, "[data-id='0']", "section[data-group=g2]")
@@ -22,7 +24,7 @@ def test_pictures_are_dragged_to_another_group(address: str, open_page: Open, de
     expect(page.locator("#view-groups .bar")).to_contain_text("2 pictures selected")
     drag(page, "[data-id='2']", "section[data-group=g2]")
     expect(page.locator("section[data-group=g2] .tile")).to_have_count(9)
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"] * 3
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"] * 3
 
 
 def test_pictures_are_moved_with_the_keyboard(address: str, open_page: Open) -> None:
@@ -35,7 +37,7 @@ def test_pictures_are_moved_with_the_keyboard(address: str, open_page: Open) -> 
 
 
 def test_selected_pictures_become_a_new_group_whose_name_is_typed_next(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -48,11 +50,11 @@ def test_selected_pictures_become_a_new_group_whose_name_is_typed_next(
     page.keyboard.type("dusk")  # its name is selected, waiting to be written over
     page.keyboard.press("Enter")
     expect(page.locator("section[aria-label=dusk]")).to_be_visible()
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g3", "g3"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g3", "g3"]
 
 
 def test_ctrl_z_undoes_a_move_while_a_picture_has_the_focus(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -79,7 +81,7 @@ def test_pictures_are_dropped_on_the_name_of_a_group(address: str, open_page: Op
 
 
 def test_newer_groups_wait_while_a_picture_is_dragged(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -91,7 +93,7 @@ def test_newer_groups_wait_while_a_picture_is_dragged(
     page.mouse.down()
     page.locator(".chip[data-to=g2]").hover()  # on its way
     with page.expect_response("**/api/status*"):
-        desk.answer("colour", Question.pair(1, 3), "same")  # as somebody else may
+        workspace.criterion("colour").answer(Question.pair(1, 3), "same")  # as somebody else may
     page.wait_for_timeout(1_500)  # the newer groups would be here by now
     assert held.evaluate("tile => tile.isConnected")
     page.locator(".chip[data-to=g2]").hover()
@@ -101,10 +103,10 @@ def test_newer_groups_wait_while_a_picture_is_dragged(
 
 
 def test_a_move_that_contradicts_answers_is_reported(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair, word in [((0, 2), "same"), ((0, 1), "different"), ((1, 3), "same")]:
-        desk.answer("colour", Question.pair(*pair), word)
+        workspace.criterion("colour").answer(Question.pair(*pair), word)
     page = open_page(address)
     page.keyboard.press("g")
     page.locator("[data-id='2']").first.focus()
@@ -121,26 +123,26 @@ def test_a_move_that_contradicts_answers_is_reported(
 
 
 def test_newer_groups_wait_while_pictures_are_selected(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
     page.locator("[data-id='0']").first.click()
-    trained = {"event": "trained", "orientation": "colour", "n_answers": 5, "n_moved": 2}
-    sort_by_halves(desk.session, n_answers=5)
-    desk._hear(trained)
+    trained = {"event": "trained", "criterion": "colour", "n_answers": 5, "n_moved": 2}
+    save_half_results(workspace.session, n_answers=5)
+    workspace._receive(trained)
     expect(page.locator("#renew")).to_be_visible()
     expect(page.locator("#view-groups .bar")).to_contain_text("1 picture selected")
     page.locator("#renew").click()
     expect(page.locator("#renew")).to_have_count(0)
     page.locator("[data-id='2']").first.focus()  # to look at one is not to be at work
-    desk.session.change_group("colour", "g1", name="sunset")
-    desk._hear(trained)
+    workspace.session.change_group("colour", "g1", name="sunset")
+    workspace._receive(trained)
     expect(page.locator("section[aria-label=sunset]")).to_be_visible()
 
 
 def test_a_name_is_saved_by_enter_discarded_by_escape_and_never_blank(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("g")
@@ -162,8 +164,8 @@ def test_a_name_is_saved_by_enter_discarded_by_escape_and_never_blank(
     assert name.input_value() == "vehicles"  # at once, not when newer groups come
     page.keyboard.press("a")
     expect(page.locator("#view-ask")).to_be_visible()
-    assert desk.session.groups("colour").name("g1") == "vehicles"
-    kinds = [entry.kind for entry, _ in desk.session.entries("colour")]
+    assert workspace.session.groups("colour").name("g1") == "vehicles"
+    kinds = [entry.kind for entry, _ in workspace.session.entries("colour")]
     assert kinds == ["rename"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import (
     answer,
     answer_all,
@@ -17,12 +17,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 def test_all_questions_names_and_export_with_the_keyboard_alone(
-    address: str, open_page: Open, desk: Desk, tmp_path: Path
+    address: str, open_page: Open, workspace: Workspace, tmp_path: Path
 ) -> None:
     page = open_page(address)
     n = answer_all(page, 80)
     expect(page.locator(".done h1")).to_have_text("No questions left.")
-    assert n == len(desk.session.answers("colour"))
+    assert n == len(workspace.session.answers("colour"))
     page.keyboard.press("g")
     expect(page.locator("section.group[data-group]")).to_have_count(2)
     page.locator("[data-focus=name-g1]").focus()
@@ -43,20 +43,20 @@ def test_all_questions_names_and_export_with_the_keyboard_alone(
     }
 
 
-def test_typing_a_name_does_not_answer(address: str, open_page: Open, desk: Desk) -> None:
+def test_typing_a_name_does_not_answer(address: str, open_page: Open, workspace: Workspace) -> None:
     page = open_page(address)
     page.keyboard.press("?")
     page.locator("#dialog-help input").fill("sad dx")
     page.keyboard.press("s")
     page.keyboard.press("Escape")
     expect(page.locator("#dialog-help")).to_be_hidden()
-    assert desk.session.answers("colour") == []
+    assert workspace.session.answers("colour") == []
     answer(page, "s")
-    assert desk.session.answers("colour")[0].who == "sad dxs"
+    assert workspace.session.answers("colour")[0].who == "sad dxs"
 
 
 def test_keys_are_changed_stored_in_the_browser_and_reset(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     page.keyboard.press("?")
@@ -72,15 +72,17 @@ def test_keys_are_changed_stored_in_the_browser_and_reset(
     page.wait_for_selector("[data-answer=same]")
     page.keyboard.press("s")  # means nothing now
     answer(page, "j")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["same"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["same"]
     page.keyboard.press("?")
     page.get_by_role("button", name="Default keys").click()
     page.keyboard.press("Escape")
     answer(page, "s")
-    assert len(desk.session.answers("colour")) == 2
+    assert len(workspace.session.answers("colour")) == 2
 
 
-def test_a_held_key_answers_one_question_only(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_held_key_answers_one_question_only(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     ask, tally = page.locator("#view-ask"), page.locator("#counts b")
 
@@ -104,7 +106,7 @@ def test_a_held_key_answers_one_question_only(address: str, open_page: Open, des
 
 
 def test_the_focus_stays_after_a_key_and_leaves_after_a_click(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     expect(page.locator("#counts")).to_contain_text("0 answers")  # it has settled
@@ -116,5 +118,5 @@ def test_the_focus_stays_after_a_key_and_leaves_after_a_click(
     page.locator("[data-answer=same]").click()
     expect(page.locator("#view-ask")).not_to_have_attribute("data-shown", before)
     answer(page, "Space")  # which is "can't tell", and does not press the button again
-    said = [entry.answer for entry in desk.session.answers("colour")]
+    said = [entry.answer for entry in workspace.session.answers("colour")]
     assert said == ["different", "same", "cannot_tell"]

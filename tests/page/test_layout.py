@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import add_label_issues, intercept
 from tests.page.conftest import Open, served
 
@@ -56,11 +56,11 @@ def test_every_control_has_a_name_and_the_focus_is_visible(address: str, open_pa
 
 
 def test_the_footer_is_not_cut_off(session: Session, open_page: Open) -> None:
-    with Desk(session, trains=False) as desk:
+    with Workspace(session, has_worker=False) as workspace:
         for i in range(4):
-            desk.answer("colour", Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
-        desk.sorting("colour").n_violations = 2
-        with served(desk) as address:
+            workspace.criterion("colour").answer(Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
+        workspace.criterion("colour").status.n_violations = 2
+        with served(workspace) as address:
             page = open_page(address, width=1100)  # one line beside the tally is too short
             outlook = page.locator("#agreement")
             expect(outlook).to_contain_text("the model disagrees with 2 answers")
@@ -112,7 +112,9 @@ def visible_heights(page: Page, pictures: str) -> list[float]:
     return found
 
 
-def test_all_offered_groups_are_visible(address: str, open_page: Open, desk: Desk) -> None:
+def test_all_offered_groups_are_visible(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address)
     for width, height, n in [(1280, 800, 6), (1280, 720, 9), (1280, 720, 7), (1024, 700, 5)]:
         page.set_viewport_size({"width": width, "height": height})
@@ -123,7 +125,7 @@ def test_all_offered_groups_are_visible(address: str, open_page: Open, desk: Des
             height,
             n,
         )
-    add_label_issues(desk, (0, 1))
+    add_label_issues(workspace, (0, 1))
     expect(page.locator(".label-issue")).to_be_visible()
     for width, height, n in [(1366, 660, 6), (1280, 720, 9)]:
         page.set_viewport_size({"width": width, "height": height})
@@ -131,9 +133,11 @@ def test_all_offered_groups_are_visible(address: str, open_page: Open, desk: Des
         assert min(visible_heights(page, ".choices .examples")) > 44, (width, height, n)
 
 
-def test_a_label_issue_takes_one_line_on_a_phone(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_label_issue_takes_one_line_on_a_phone(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     page = open_page(address, width=390, height=780)
-    add_label_issues(desk, (0, 1))
+    add_label_issues(workspace, (0, 1))
     again = page.locator(".label-issue")
     expect(again).to_contain_text("Check again: you answered same")
     for n in (4, 6):

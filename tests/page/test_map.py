@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import intercept
 from tests.page.conftest import Open
 
@@ -52,13 +52,13 @@ def test_a_map_of_100_000_points_is_drawn_fast(large_map: Page) -> None:
 
 
 def test_a_point_of_the_map_shows_its_picture_and_can_be_moved(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    from likewise.desk.flat import save_map
+    from likewise.workspace.map2d import save_map
 
-    where = desk.session.images.askable
+    where = workspace.session.images.askable
     places = (10_000 * (where[:, None] % 2 + [[0, 0]])).clip(2_000, 8_000).astype("uint16")
-    save_map(desk.session, "colour", where[:2], places[:2])
+    save_map(workspace.session, "colour", where[:2], places[:2])
     page = open_page(address)
     page.keyboard.press("m")
     canvas = page.locator("canvas[data-ms]")
@@ -71,5 +71,5 @@ def test_a_point_of_the_map_shows_its_picture_and_can_be_moved(
     card = page.locator("#view-map .card")
     expect(card).to_contain_text(re.compile(r"group 1 · 55 % sure\s*00red.png"))
     card.get_by_label("Move this picture to").select_option("g2")
-    expect(card).to_contain_text("group 2 · you placed it here")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g2"]
+    expect(card).to_contain_text("group 2 · in your answers")
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"]

@@ -5,8 +5,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
 from likewise.session import Session, save_results
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import add_label_issues, answer, answer_all
 from tests.page.conftest import Open, served
 
@@ -27,26 +27,28 @@ def test_a_question_names_the_criterion_and_shows_both_pictures(
 
 
 def test_a_note_tells_how_many_other_questions_an_answer_implies(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for other in (2, 4):
-        desk.answer("colour", Question.pair(0, other), "same")
-    desk.sorting("colour").line.fill([Question.pair(0, 6)])
+        workspace.criterion("colour").answer(Question.pair(0, other), "same")
+    workspace.criterion("colour").queue.fill([Question.pair(0, 6)])
     page = open_page(address)
     answer(page, "ArrowLeft")
     expect(page.locator(".note")).to_have_text("This also answers 2 other questions.")
     expect(page.locator("#counts")).to_contain_text("3 answers: 3 same")
 
 
-def test_a_choice_is_answered_by_digits_and_keys(address: str, open_page: Open, desk: Desk) -> None:
-    sorting = desk.sorting("colour")
+def test_a_choice_is_answered_by_digits_and_keys(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    queue = workspace.criterion("colour").queue
     questions = [Question.choice(i, (0, 1), ("g1", "g2")) for i in (2, 3, 4, 5)]
-    sorting.line.fill([*questions, Question.pair(6, 7)])
+    queue.fill([*questions, Question.pair(6, 7)])
     page = open_page(address)
     expect(page.locator("h1")).to_have_text("Which colour?")
     for key in ("1", "2", "Space", "x"):
         answer(page, key)
-    said = [entry.answer for entry in desk.session.answers("colour")]
+    said = [entry.answer for entry in workspace.session.answers("colour")]
     assert said == ["g1", "g2", "cannot_tell", "bad_image"]
 
 
@@ -56,22 +58,22 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
     session.add_criterion("mood", 3)
     chances = np.eye(3, dtype=np.float32)[np.arange(12) % 3] * 0.7 + 0.1
     save_results(session, "mood", chances, keys=("g1", "g2", "g3"), n_answers=0)
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         questions = [Question.choice(6, (1, 2), ("g2", "g3")), Question.pair(7, 8)]
-        desk.sorting("mood").line.fill(questions)
+        workspace.criterion("mood").queue.fill(questions)
         page = open_page(address)
         page.select_option("#criterion", "mood")
         expect(page.locator(".choices kbd")).to_have_text(["2", "3"])
         page.keyboard.press("1")  # is nobody's here
         answer(page, "3")
-        assert [entry.answer for entry in desk.session.answers("mood")] == ["g3"]
+        assert [entry.answer for entry in workspace.session.answers("mood")] == ["g3"]
 
 
 def test_the_question_is_worded_by_the_kind_of_criterion(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    desk.add_criterion("what it shows", 2)
-    desk.sorting("what it shows").line.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
+    workspace.add_criterion("what it shows", 2)
+    workspace.criterion("what it shows").queue.fill([Question.choice(5, (0, 1), ("g1", "g2"))])
     page = open_page(address)
     page.select_option("#criterion", "what it shows")
     expect(page.locator("h1")).to_have_text("Which group: what it shows?")
@@ -79,10 +81,10 @@ def test_the_question_is_worded_by_the_kind_of_criterion(
 
 def test_undo_works_after_a_restart(session: Session, open_page: Open) -> None:
     path = session.path
-    with Desk(session, trains=False) as desk, served(desk) as address:
+    with Workspace(session, has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         answer_all(page, 3)
-    with Desk(Session.open(path), trains=False) as desk, served(desk) as address:
+    with Workspace(Session.open(path), has_worker=False) as workspace, served(workspace) as address:
         page = open_page(address)
         expect(page.locator("#counts")).to_contain_text("3 answers")
         for left in ("2 answers", "1 answer", "0 answers"):
@@ -97,31 +99,33 @@ def expect_groups(page: Page, *names: str) -> None:
 
 
 def test_a_group_has_the_same_key_in_every_question(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    line = desk.sorting("colour").line
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(2, (0, 1), ("a", "b")), Question.choice(4, (1, 0), ("b", "a"))])
     page = open_page(address)
     for _ in range(2):
         expect_groups(page, "group 1", "group 2")
         answer(page, "1")
-    assert [entry.answer for entry in desk.session.answers("colour")] == ["g1", "g1"]
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g1", "g1"]
 
 
 def test_none_of_these_is_offered_as_a_group_in_the_next_question(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    line = desk.sorting("colour").line
+    line = workspace.criterion("colour").queue
     line.fill([Question.choice(i, (0, 1), ("a", "b")) for i in (2, 4, 6)])
     page = open_page(address)
     answer(page, "0")
     expect_groups(page, "group 1", "group 2", "like this")
     answer(page, "3")
-    assert desk.session.graph("colour").relation(2, 4).name == "SAME"
+    assert workspace.session.graph("colour").relation(2, 4).name == "SAME"
 
 
-def test_zoom_shows_the_offered_groups_too(address: str, open_page: Open, desk: Desk) -> None:
-    desk.sorting("colour").line.fill([Question.choice(2, (0, 1), ("a", "b"))])
+def test_zoom_shows_the_offered_groups_too(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    workspace.criterion("colour").queue.fill([Question.choice(2, (0, 1), ("a", "b"))])
     page = open_page(address)
     page.keyboard.press("z")
     dialog = page.locator("#dialog-zoom")
@@ -131,11 +135,11 @@ def test_zoom_shows_the_offered_groups_too(address: str, open_page: Open, desk: 
 
 
 def test_a_note_is_removed_when_another_view_is_opened(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
     note = page.locator("#view-ask .note")
-    add_label_issues(desk, (0, 1))
+    add_label_issues(workspace, (0, 1))
     page.locator(".label-issue").get_by_role("button", name="Correct").click()
     expect(note).to_contain_text("Marked as correct")
     page.keyboard.press("g")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from likewise.constraints.question import Question
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer, intercept
 from tests.page.conftest import Open
 
@@ -12,75 +12,84 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("page")]
 
 
 def test_a_conflict_is_resolved_by_retracting_an_answer(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     page = open_page(address)
-    desk.answer("colour", Question.pair(0, 4), "different")  # another person, meanwhile
+    workspace.criterion("colour").answer(
+        Question.pair(0, 4), "different"
+    )  # another person, meanwhile
     settle = page.locator(".review")
     expect(settle).to_contain_text("These answers contradict each other")
     expect(settle.locator("li")).to_have_count(3)
     settle.locator("li", has_text="not used").get_by_role("button").click()
     expect(settle).to_have_count(0)
-    assert desk.sorting("colour").conflicts() == []
-    assert len(desk.session.answers("colour")) == 2
+    assert workspace.criterion("colour").review.conflicts() == []
+    assert len(workspace.session.answers("colour")) == 2
 
 
-def test_a_label_issue_is_retracted_or_confirmed(address: str, open_page: Open, desk: Desk) -> None:
+def test_a_label_issue_is_retracted_or_confirmed(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     numbers = [
-        desk.answer("colour", Question.pair(0, other), "same").told.id for other in (1, 2, 4)
+        workspace.criterion("colour").answer(Question.pair(0, other), "same").result.id
+        for other in (1, 2, 4)
     ]
-    suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in numbers[:2]]
+    issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in numbers[:2]]
     page = open_page(address)
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects})
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": issues}
+    )
     again = page.locator(".label-issue")
     expect(again).to_contain_text("Check again: you answered same")
     again.get_by_role("button", name="Retract").click()
     expect(again).to_have_attribute("data-id", str(numbers[1]))
     again.get_by_role("button", name="Correct").click()
     expect(again).to_have_count(0)
-    assert [entry.id for entry in desk.session.answers("colour")] == numbers[1:]
-    assert desk.session.confirmed("colour") == {numbers[1]: (0,)}
+    assert [entry.id for entry in workspace.session.answers("colour")] == numbers[1:]
+    assert workspace.session.confirmed("colour") == {numbers[1]: (0,)}
     page.keyboard.press("u")
     expect(again).to_have_attribute("data-id", str(numbers[1]))
-    assert desk.session.confirmed("colour") == {}
+    assert workspace.session.confirmed("colour") == {}
 
 
 def test_the_suspected_answer_of_a_conflict_is_marked(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 10), (10, 11)]:
-        desk.answer("colour", Question.pair(*pair), "same")
-    desk.answer("colour", Question.pair(0, 11), "different")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
+    workspace.criterion("colour").answer(Question.pair(0, 11), "different")
     page = open_page(address)
     expect(page.locator(".review li.suspected")).to_have_attribute("data-id", "2")
     expect(page.locator(".review button.first")).to_have_count(1)
 
 
 def test_a_label_issue_with_none_of_the_groups_can_become_a_new_group(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     asked = Question.choice(2, (0, 1), ("g1", "g2"))
-    number = desk.answer("colour", asked, "none").told.id
+    number = workspace.criterion("colour").answer(asked, "none").result.id
     page = open_page(address)
-    suspects = [{"answer": number, "image": 2, "surprise": 0.99, "chain": [number]}]
-    desk._hear({"event": "trained", "orientation": "colour", "n_answers": 1, "suspects": suspects})
+    issues = [{"answer": number, "image": 2, "probability": 0.99, "evidence": [number]}]
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": 1, "label_issues": issues}
+    )
     again = page.locator(".label-issue")
     expect(again).to_contain_text("is there one more group?")
     again.get_by_role("button", name="Make a new group").click()
     expect(page.locator(".note")).to_contain_text("New group created")
-    assert desk.sorting("colour").gallery().members["g3"].tolist() == [2]
-    assert desk.session.criterion("colour").n_clusters == 3
+    assert workspace.criterion("colour").status.gallery().members["g3"].tolist() == [2]
+    assert workspace.session.criterion("colour").n_clusters == 3
 
 
 def test_the_next_conflict_is_shown_when_one_is_ignored(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 2), (2, 4), (1, 3), (3, 5)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     ids = [
-        desk.answer("colour", Question.pair(*pair), "different").told.id
+        workspace.criterion("colour").answer(Question.pair(*pair), "different").result.id
         for pair in [(0, 4), (1, 5)]
     ]
     page = open_page(address)
@@ -92,9 +101,11 @@ def test_the_next_conflict_is_shown_when_one_is_ignored(
     expect(page.locator(".review")).to_have_count(0)
 
 
-def test_an_ignored_conflict_is_not_shown_again(address: str, open_page: Open, desk: Desk) -> None:
+def test_an_ignored_conflict_is_not_shown_again(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
     for pair in [(0, 2), (2, 4)]:
-        desk.answer("colour", Question.pair(*pair), "same")
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
     page = open_page(address)
     contradiction = {
         "kind": "pair",
@@ -122,14 +133,17 @@ def test_an_ignored_conflict_is_not_shown_again(address: str, open_page: Open, d
 
 
 def test_a_postponed_label_issue_returns_after_20_answers(
-    address: str, open_page: Open, desk: Desk
+    address: str, open_page: Open, workspace: Workspace
 ) -> None:
-    numbers = [desk.answer("colour", Question.pair(0, i), "same").told.id for i in (1, 2, 4)]
+    numbers = [
+        workspace.criterion("colour").answer(Question.pair(0, i), "same").result.id
+        for i in (1, 2, 4)
+    ]
 
     def doubt(*doubted: int) -> None:
-        suspects = [{"answer": n, "image": 0, "surprise": 0.9, "chain": [n]} for n in doubted]
-        news = {"event": "trained", "orientation": "colour", "n_answers": 3, "suspects": suspects}
-        desk._hear(news)
+        issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in doubted]
+        news = {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": issues}
+        workspace._receive(news)
 
     page = open_page(address)
     doubt(*numbers[:2])

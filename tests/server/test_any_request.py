@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
 
 schemathesis: Any = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
@@ -21,15 +21,15 @@ FEW = settings(
 
 
 @pytest.mark.slow
-def test_every_request_gets_a_documented_response(desk: Desk) -> None:
-    app = create_app(desk, TOKEN)
+def test_every_request_gets_a_documented_response(workspace: Workspace) -> None:
+    app = create_app(workspace, TOKEN)
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
     operations = [found.ok() for found in schema.exclude(path=STREAM).get_all_operations()]
     assert len(operations) >= 16
     for operation in operations:
         for mode in schemathesis.GenerationMode:
             check(operation.as_strategy(generation_mode=mode))
-    assert desk.session.graph("colour").n_answers >= 0  # the server still works
+    assert workspace.session.graph("colour").n_answers >= 0  # the server still works
 
 
 def check(cases: Any) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
-from tests.desk.folder import right_answer
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import right_answer
 
 
 def pair(first: int, second: int) -> dict[str, Any]:
@@ -27,12 +27,14 @@ def answer_pair(client: TestClient, first: int, second: int, word: str, /, **mor
     return response.json()
 
 
-def test_a_program_groups_all_images_with_the_api_alone(client: TestClient, desk: Desk) -> None:
+def test_a_program_groups_all_images_with_the_api_alone(
+    client: TestClient, workspace: Workspace
+) -> None:
     n = 0
     while questions := client.get("/api/questions?n=3").json()["questions"]:
         from likewise.server.models import QuestionRequest
 
-        word = right_answer(desk.session, QuestionRequest(**questions[0]).to_question())
+        word = right_answer(workspace.session, QuestionRequest(**questions[0]).to_question())
         reply = client.post("/api/answers", json={"question": questions[0], "answer": word})
         assert reply.status_code == 201
         n += 1
@@ -113,11 +115,11 @@ def test_groups_are_listed_renamed_and_recoloured(client: TestClient) -> None:
 
 
 def test_merging_groups_starts_training_and_renaming_does_not(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.sorting("colour")  # is trained once when it starts
+    workspace.criterion("colour")  # is trained once when it starts
     trained: list[str] = []
-    monkeypatch.setattr(desk, "_train", trained.append)
+    monkeypatch.setattr(workspace, "_train", trained.append)
     client.patch("/api/groups/g2", json={"name": "sea"})
     assert trained == []
     client.patch("/api/groups/g2", json={"merge_into": "g1"})
@@ -209,14 +211,14 @@ def test_images_are_webp_and_a_missing_file_is_an_error(client: TestClient, fold
     ],
 )
 def test_a_malformed_answer_is_an_error_with_a_message_and_not_stored(
-    client: TestClient, desk: Desk, body: bytes
+    client: TestClient, workspace: Workspace, body: bytes
 ) -> None:
     response = client.post(
         "/api/answers", content=body, headers={"Content-Type": "application/json"}
     )
     assert response.status_code in (400, 422)
     assert set(response.json()) == {"error", "message"}
-    assert desk.session.answers("colour") == []
+    assert workspace.session.answers("colour") == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from likewise.constraints.question import Answer, Question
 from likewise.server.presenters import entry_text, group_digits
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder
+from tests.workspace.images import make_session, paint_folder
 
 CHOICE = Question.choice(4, (0, 1), ("g1", "like 1"))
 

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from likewise.constraints.question import Question
 from likewise.constraints.relation import Relation
-from likewise.desk.desk import Desk
-from tests.desk.folder import paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.test_api import answer_pair
+from tests.workspace.images import paint_folder
 
 
 def test_images_become_a_new_group(client: TestClient) -> None:
@@ -28,19 +28,21 @@ def test_images_become_a_new_group(client: TestClient) -> None:
 def test_a_new_group_cannot_take_all_images(client: TestClient) -> None:
     reply = client.post("/api/groups", json={"images": list(range(12))})
     assert reply.status_code == 400
-    assert "nothing would be left" in reply.json()["message"]
+    assert "must leave images in the other groups" in reply.json()["message"]
 
 
-def test_a_label_issue_is_listed_until_it_is_confirmed(client: TestClient, desk: Desk) -> None:
+def test_a_label_issue_is_listed_until_it_is_confirmed(
+    client: TestClient, workspace: Workspace
+) -> None:
     number = answer_pair(client, 0, 2, "same")["id"]
-    suspects = [{"answer": number, "image": 0, "surprise": 0.8, "chain": [number]}]
-    desk._hear({"event": "trained", "orientation": "colour", "suspects": suspects})
+    issues = [{"answer": number, "image": 0, "probability": 0.8, "evidence": [number]}]
+    workspace._receive({"event": "trained", "criterion": "colour", "label_issues": issues})
     (issue,) = client.get("/api/label_issues").json()
     assert (issue["answer"]["id"], issue["probability"]) == (number, 0.8)
     assert client.get("/api/status").json()["n_label_issues"] == 1
     assert client.post(f"/api/answers/{number}/confirm").status_code == 204
     assert client.get("/api/label_issues").json() == []
-    assert desk.session.confirmed("colour") == {number: (0,)}
+    assert workspace.session.confirmed("colour") == {number: (0,)}
     entries = client.get("/api/answers").json()["answers"]
     assert [one["text"] for one in entries] == ["“same” confirmed", "same"]
     assert client.post("/api/undo").json()["entry"]["id"] == entries[0]["id"]
@@ -56,7 +58,7 @@ def test_the_log_and_the_status_count_the_same_answers(client: TestClient) -> No
     assert log["n_active"] == client.get("/api/status").json()["n_answers"]
 
 
-def test_a_retracted_answer_is_restored(client: TestClient, desk: Desk) -> None:
+def test_a_retracted_answer_is_restored(client: TestClient, workspace: Workspace) -> None:
     number = answer_pair(client, 0, 2, "same")["id"]
     client.delete(f"/api/answers/{number}")
     (retracted,) = client.get("/api/answers").json()["answers"]
@@ -64,12 +66,12 @@ def test_a_retracted_answer_is_restored(client: TestClient, desk: Desk) -> None:
     assert client.delete(f"/api/answers/{retracted['retracted_by']}").status_code == 200
     (restored,) = client.get("/api/answers").json()["answers"]
     assert (restored["retracted"], restored["retracted_by"]) == (False, None)
-    assert desk.session.graph("colour").relation(0, 2) is Relation.SAME
+    assert workspace.session.graph("colour").relation(0, 2) is Relation.SAME
 
 
 def test_confirming_an_unknown_answer_is_an_error(client: TestClient) -> None:
     reply = client.post("/api/answers/7/confirm")
-    assert (reply.status_code, "Answer 7 by 'colour' does not stand" in reply.text) == (400, True)
+    assert (reply.status_code, "'colour' is not active" in reply.text) == (400, True)
 
 
 def test_a_conflict_names_the_answer_that_is_suspected(client: TestClient) -> None:
@@ -92,15 +94,15 @@ def test_the_pair_of_the_question_is_not_counted_as_implied(client: TestClient) 
     assert answer_pair(client, 2, 4, "same")["n_implied"] == 1
 
 
-def test_two_criteria_are_compared_in_a_table(client: TestClient, desk: Desk) -> None:
+def test_two_criteria_are_compared_in_a_table(client: TestClient, workspace: Workspace) -> None:
     table = client.get("/api/compare?first=colour&second=colour&limit=2").json()
     assert [[cell["n"] for cell in row] for row in table["cells"]] == [[6, 0], [0, 6]]
     assert table["cells"][0][0]["images"] == [10, 8]
     assert [one["name"] for one in table["rows"]] == ["group 1", "group 2"]
     assert table["nmi"] == 1
-    desk.add_criterion("mood", 2)
+    workspace.add_criterion("mood", 2)
     reply = client.get("/api/compare?second=mood")
-    assert (reply.status_code, "no groups by 'mood' yet" in reply.text) == (503, True)
+    assert (reply.status_code, "'mood' has no groups yet" in reply.text) == (503, True)
     assert client.get("/api/compare?second=unknown").status_code == 404
 
 
@@ -165,9 +167,9 @@ def test_a_missing_folder_is_reported_and_answers_are_still_stored(
     assert not list(folder.parent.glob("* by colour"))
 
 
-def test_a_group_may_be_named_like_an_answer(client: TestClient, desk: Desk) -> None:
-    desk.sorting("colour").change_group("g1", name="none")
-    desk.sorting("colour").line.fill([Question.choice(4, (0, 1), ("g1", "g2"))])
+def test_a_group_may_be_named_like_an_answer(client: TestClient, workspace: Workspace) -> None:
+    workspace.criterion("colour").change_group("g1", name="none")
+    workspace.criterion("colour").queue.fill([Question.choice(4, (0, 1), ("g1", "g2"))])
     (question,) = client.get("/api/questions").json()["questions"]
     assert [one["name"] for one in question["offered"]] == ["none", "group 2"]
     client.post("/api/answers", json={"question": question, "answer": "g1"})

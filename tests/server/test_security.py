@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from likewise.server.security import MAX_BODY
-from tests.desk.folder import make_session, paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
+from tests.workspace.images import make_session, paint_folder
 
 PATHS = ["/", "/page/app.js", "/api/questions", "/api/status", "/api/images/0", "/openapi.json"]
 
@@ -51,8 +51,8 @@ def test_the_page_with_the_token_sets_a_cookie(anonymous: TestClient) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_any_host_allows_every_ip_address_and_no_name(desk: Desk, host: str) -> None:
-    client = TestClient(create_app(desk, TOKEN, [host]), headers=AUTHORISED)
+def test_any_host_allows_every_ip_address_and_no_name(workspace: Workspace, host: str) -> None:
+    client = TestClient(create_app(workspace, TOKEN, [host]), headers=AUTHORISED)
     for name, status in [("192.0.2.7:80", 200), ("[2001:db8::7]:80", 200), ("evil.example", 403)]:
         assert client.get("/api/status", headers={"Host": name}).status_code == status
 
@@ -120,9 +120,9 @@ def test_image_metadata_is_not_sent(tmp_path: Path) -> None:
     with Image.open(folder / "00red.png") as picture:
         picture.convert("RGB").save(folder / "00red.jpg", exif=exif)
     assert b"SECRETCAMERA" in (folder / "00red.jpg").read_bytes()
-    with Desk(make_session(folder), trains=False) as desk:
-        client = TestClient(create_app(desk, TOKEN), "http://localhost", headers=AUTHORISED)
-        assert desk.session.images.names[0] == "00red.jpg"
+    with Workspace(make_session(folder), has_worker=False) as workspace:
+        client = TestClient(create_app(workspace, TOKEN), "http://localhost", headers=AUTHORISED)
+        assert workspace.session.images.names[0] == "00red.jpg"
         for path in ("/api/images/0", "/api/images/0/thumbnail"):
             content = client.get(path).content
             assert content[:4] == b"RIFF"

@@ -15,24 +15,25 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.desk.desk import Desk
 from likewise.errors import LikewiseError
 from likewise.server.app import create_app
 from likewise.server.serve import bind, make_server
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
+from tests.workspace.images import make_session, paint_folder
 
 N_KILLS = 5
 SERVER = (
     "import sys\n"
-    "from likewise.desk.desk import Desk\n"
     "from likewise.server.app import create_app\n"
     "from likewise.server.serve import bind, serve\n"
     "from likewise.session import Session\n"
-    "with bind('127.0.0.1', 0) as bound, Desk(Session.open(sys.argv[1]), trains=False) as desk:\n"
+    "from likewise.workspace.workspace import Workspace\n"
+    "session = Session.open(sys.argv[1])\n"
+    "with bind('127.0.0.1', 0) as bound, Workspace(session, has_worker=False) as workspace:\n"
     "    ready = lambda: print(bound.getsockname()[1], flush=True)\n"
-    f"    serve(create_app(desk, {TOKEN!r}), bound, ready)\n"
+    f"    serve(create_app(workspace, {TOKEN!r}), bound, ready)\n"
 )
 
 
@@ -51,10 +52,10 @@ def test_a_port_in_use_is_an_error() -> None:
             bind("127.0.0.1", taken.getsockname()[1])
 
 
-def test_events_are_streamed_and_end_with_the_server(desk: Desk) -> None:
+def test_events_are_streamed_and_end_with_the_server(workspace: Workspace) -> None:
     ready = threading.Event()
     with bind("127.0.0.1", 0) as bound:
-        server = make_server(create_app(desk, TOKEN), ready.set)
+        server = make_server(create_app(workspace, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(20)
@@ -72,7 +73,7 @@ def test_events_are_streamed_and_end_with_the_server(desk: Desk) -> None:
                 headers=AUTHORISED,
             ).raise_for_status()
             data = [line for line in (next(lines) for _ in range(4)) if line.startswith("data")]
-            assert json.loads(data[-1][5:]) == {"event": "answers", "orientation": "colour"}
+            assert json.loads(data[-1][5:]) == {"event": "answers", "criterion": "colour"}
             server.should_exit = True
             assert "event: closing" in list(lines)
         thread.join(20)

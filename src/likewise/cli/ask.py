@@ -14,9 +14,9 @@ from likewise.errors import AnswersEndedError, SessionError
 if TYPE_CHECKING:
     from likewise.cli.terminal_images import ImageViewer
     from likewise.constraints.question import Question
-    from likewise.desk.desk import Desk
-    from likewise.desk.sorting import Reply, Sorting
     from likewise.oracles.terminal import TerminalOracle
+    from likewise.workspace.criterion import AnswerOutcome, CriterionSession
+    from likewise.workspace.workspace import Workspace
 
 
 class _Undo(Exception):  # noqa: N818  # no error: a person said so
@@ -53,38 +53,38 @@ def ask(
     from likewise.cli.console import Bars
     from likewise.cli.start import embedded
     from likewise.cli.terminal_images import ImageViewer
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
+    from likewise.workspace.workspace import Workspace
 
     check_encoder(encoder or "bundled")
     opened = open_to_write(session)
-    with Desk(opened, encoder=encoder or "bundled") as desk:
+    with Workspace(opened, encoder=encoder or "bundled") as workspace:
         if not opened.criteria:
             raise SessionError(
                 f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
             )
-        sorting = desk.sorting(opened.criterion(by).name)
-        show = ImageViewer(desk.album.thumbnail, pictures)  # refuses before the long work
+        criterion = workspace.criterion(opened.criterion(by).name)
+        show = ImageViewer(workspace.thumbnails.thumbnail, pictures)  # refuses before the long work
         with Bars() as bars:
-            embedded(desk, bars, sorting.name)
+            embedded(workspace, bars, criterion.name)
         root = opened.root or Path()
         names = opened.images.names
         oracle = TerminalOracle(
-            sorting.name,
+            criterion.name,
             lambda i: str(root / names[i]) if show.is_blind else names[i],
-            called=lambda key: _called(key, sorting),
+            called=lambda key: _called(key, criterion),
             read=_read,
             who=who,
         )
         try:
-            _converse(desk, sorting, oracle, n, show)
+            _converse(workspace, criterion, oracle, n, show)
         finally:
             show.close()
 
 
-def _called(key: str, sorting: "Sorting") -> str:
-    return sorting.groups.name(key) if key in sorting.groups else "a group"
+def _called(key: str, criterion: "CriterionSession") -> str:
+    return criterion.status.groups.name(key) if key in criterion.status.groups else "a group"
 
 
 def _read(prompt: str) -> str:
@@ -99,11 +99,15 @@ def _read(prompt: str) -> str:
 
 
 def _converse(
-    desk: "Desk", sorting: "Sorting", oracle: "TerminalOracle", n: int | None, show: "ImageViewer"
+    workspace: "Workspace",
+    criterion: "CriterionSession",
+    oracle: "TerminalOracle",
+    n: int | None,
+    show: "ImageViewer",
 ) -> None:
     given, who = 0, oracle.who
     while n is None or given < n:
-        questions = sorting.questions(1, oracle.who)
+        questions = criterion.questions(1, oracle.who)
         if not questions:
             say("Nothing is left to ask: the answers settle every picture.")
             break
@@ -111,38 +115,40 @@ def _converse(
         try:
             (answer,) = oracle.answer(questions)
         except _Undo:
-            given = max(0, given - _undo(desk, sorting, oracle.who))
+            given = max(0, given - _undo(workspace, criterion, oracle.who))
             continue
         except AnswersEndedError:
             break
         question = questions[0]
-        reply = desk.answer(sorting.name, question, answer.answer, who, answer.seconds)
-        _tell(question, reply, sorting)
+        reply = criterion.answer(question, answer.answer, who, answer.seconds)
+        _tell(question, reply, criterion)
         given += 1
-    say(f"{count_noun(sum(sorting.tally().values()), 'answer')} in all; they are kept.")
+    say(f"{count_noun(criterion.status.n_answers, 'answer')} in all; they are kept.")
 
 
-def _undo(desk: "Desk", sorting: "Sorting", who: str) -> int:
+def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> int:
 
-    entry = desk.undo(sorting.name, who)
+    entry = criterion.undo(who)
     if entry is None:
         say("There is nothing to take back.")
         return 0
-    say(f"Taken back: {says(entry, sorting.groups)}.")
+    say(f"Taken back: {says(entry, criterion.status.groups)}.")
     if entry.is_answer:
-        sorting.ask_again(desk.session.as_answer(entry).question, who)
+        criterion.ask_again(workspace.session.as_answer(entry).question, who)
     return 1
 
 
-def _tell(question: "Question", reply: "Reply", sorting: "Sorting") -> None:
-    from likewise.desk.openness import also_settled
+def _tell(question: "Question", reply: "AnswerOutcome", criterion: "CriterionSession") -> None:
+    from likewise.workspace.question_queue import n_implied
 
-    n_also = also_settled(question, reply.told)
+    n_also = n_implied(question, reply.result)
     if n_also:
         say(f"  this also settled {count_noun(n_also, 'pair')}")
     if reply.conflict is not None:
         against = reply.conflict.against
-        said = ", ".join(f"{says(one, sorting.groups)} (answer {one.id})" for one in against)
+        said = ", ".join(
+            f"{says(one, criterion.status.groups)} (answer {one.id})" for one in against
+        )
         note(
             f"  That contradicts earlier answers: {said}. It is set aside; say u to take it back, "
             "or take back one of the others on the page."

@@ -98,14 +98,14 @@ def _named(session: "Session", by: str, to: str) -> Path:
 
 def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
     from likewise.cli.console import check_free, replace_file
-    from likewise.desk.album import Album
     from likewise.session.export.formats import export as content_of
     from likewise.session.export.formats import left_out
     from likewise.session.export.tables import Exported
+    from likewise.workspace.thumbnails import Thumbnails
 
     check_free(out)
     name = session.criterion(by).name
-    replace_file(out, content_of(session, Album(session), name, to))
+    replace_file(out, content_of(session, Thumbnails(session), name, to))
     if to == "answers":
         return Exported(session.graph(name).n_answers, ())
     without = left_out(session, name, to)

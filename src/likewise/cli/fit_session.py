@@ -13,7 +13,6 @@ from likewise.cli.console import Bars
 from likewise.cli.predict import model_place
 from likewise.cli.sessions import beside, kept_in, open_to_write, read_several, vectors
 from likewise.constraints.question import Answer
-from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
@@ -22,6 +21,7 @@ from likewise.session.database import DATABASE
 from likewise.session.import_answers import Imported, import_answers
 from likewise.session.results import load_results
 from likewise.session.session import Session
+from likewise.workspace.cluster_matching import group_keys, save_matched_results
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class FitSession:
         place = {content: position for position, content in reversed(list(everyone))}
         positions = np.array([place[content] for content in trained.hashes], dtype=np.intp)
         n, are_made = model.probabilities_.shape[1], bool(self.session.groups(self.by).all())
-        keep_found(
+        save_matched_results(
             self.session,
             self.by,
             model,

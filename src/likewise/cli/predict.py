@@ -132,8 +132,8 @@ def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained
 
     Nothing is kept of it: the session may be at work, or on a disk that is read-only.
     """
-    from likewise.desk.messages import Message
-    from likewise.desk.pupil import Pupil, Vectors
+    from likewise.workspace.training_job import SessionVectors, TrainingJob
+    from likewise.workspace.worker_process import Message
 
     _check_answers(session, by)
     orientation = session.criterion(by)
@@ -143,10 +143,10 @@ def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained
         if message["event"] == "embedding":
             embedding(message["done"], message["total"])
 
-    pupil = Pupil(session, orientation, Vectors.of(session, encoder, hear), hear)
-    keys, groups = pupil.learn(), session.groups(orientation.name)
-    pupil.model.encoder = encoder
-    return _Trained(pupil.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
+    job = TrainingJob(session, orientation, SessionVectors.load(session, encoder, hear), hear)
+    keys, groups = job.fit_only(), session.groups(orientation.name)
+    job.model.encoder = encoder
+    return _Trained(job.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
 
 
 def model_place(folder: Path) -> Path:

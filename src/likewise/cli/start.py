@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import Bars
-    from likewise.desk.desk import Desk
     from likewise.session.session import Session
+    from likewise.workspace.workspace import Workspace
 
 _FIRST_QUESTIONS = 5.0  # seconds in which the model may choose them; else they are random pairs
 
@@ -53,10 +53,10 @@ def start(
         likewise start photos/ --by "in or out of doors" -k 2 --no-browser --port 8000
     """
     from likewise.cli.console import Bars
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
     from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
+    from likewise.workspace.workspace import Workspace
 
     check_pictures(folder, "start")
     place = session or beside(folder)
@@ -76,8 +76,8 @@ def start(
         _set_orientation(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
         door = PageAddress(host, bound.getsockname()[1], token)
-        desk = Desk(opened, encoder=encoder or BUNDLED, first=by)
-        _serve(desk, bound, door, browser=not no_browser)
+        workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
+        _serve(workspace, bound, door, browser=not no_browser)
 
 
 def _check_wishes(place: Path, by: str, k: int | None) -> None:
@@ -134,7 +134,7 @@ def _set_orientation(session: "Session", by: str, k: int | None) -> None:
         session.ensure_criterion(by, k)
 
 
-def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
+def _serve(workspace: "Workspace", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
     from likewise.cli.console import Bars
     from likewise.server.app import create_app
     from likewise.server.page_address import ANY_HOST, LOOPBACK, save_address
@@ -142,7 +142,7 @@ def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool)
 
     def ready() -> None:
         if door.host in LOOPBACK:  # elsewhere a token is good for once
-            save_address(desk.session.path, door)
+            save_address(workspace.session.path, door)
         say(door.url)
         if door.host in ANY_HOST:
             note("Note: elsewhere, put the number of this machine in place of 127.0.0.1.")
@@ -150,15 +150,15 @@ def _serve(desk: "Desk", bound: "socket.socket", door: "Door", *, browser: bool)
         if browser:
             webbrowser.open(door.url)
 
-    with desk:
-        for orientation in desk.session.criteria:
-            desk.sorting(orientation.name)
+    with workspace:
+        for orientation in workspace.session.criteria:
+            workspace.criterion(orientation.name)
         with Bars() as bars:
-            embedded(desk, bars)
-        serve(create_app(desk, door.token, [door.host]), bound, ready)
+            embedded(workspace, bars)
+        serve(create_app(workspace, door.token, [door.host]), bound, ready)
 
 
-def embedded(desk: "Desk", bars: "Bars", by: str = "") -> None:
+def embedded(workspace: "Workspace", bars: "Bars", by: str = "") -> None:
     """Wait until the trainer has all vectors, and a little for its questions; show how far it is.
 
     Raises
@@ -172,24 +172,24 @@ def embedded(desk: "Desk", bars: "Bars", by: str = "") -> None:
         if message["event"] == "embedding":
             tell(int(str(message["done"])), int(str(message["total"])))
 
-    stop = desk.listen(hear)
-    while not desk.is_ready.wait(0.2):
-        if desk.n_deaths > 3:
-            why = desk.state.get("reason")
+    stop = workspace.events.subscribe(hear)
+    while not workspace.is_ready.wait(0.2):
+        if workspace.n_worker_exits > 3:
+            why = workspace.worker_state.get("reason")
             raise LikewiseError(
                 f"The process that learns does not start ({why}); check the memory of "
                 "this machine and try again. Answers are kept."
             )
     stop()
-    for one in desk.skipped:
+    for one in workspace.skipped_images:
         note(f"  {one['name']!r} {one['reason']}")
-    if desk.state["event"] == "trouble":
-        raise LikewiseError(str(desk.trouble))
-    _await_questions(desk, by)
+    if workspace.worker_state["event"] == "problem":
+        raise LikewiseError(str(workspace.problem))
+    _await_questions(workspace, by)
 
 
-def _await_questions(desk: "Desk", by: str) -> None:
+def _await_questions(workspace: "Workspace", by: str) -> None:
     """Wait a little until the model has chosen what to ask first."""
-    line, end = desk.sorting(by).line, time.monotonic() + _FIRST_QUESTIONS
-    while not len(line) and desk.state["event"] != "trained" and time.monotonic() < end:
+    line, end = workspace.criterion(by).queue, time.monotonic() + _FIRST_QUESTIONS
+    while not len(line) and workspace.worker_state["event"] != "trained" and time.monotonic() < end:
         time.sleep(0.05)

@@ -165,3 +165,22 @@ def _seconds(line: dict[str, Any]) -> float | None:
 def _wrong_type(line: dict[str, Any], field: str, wanted: str) -> AnswersFileError:
     """Return the error for a field of a wrong type."""
     return AnswersFileError(f"The field {field!r} is {line[field]!r:.60}; it must be {wanted}.")
+
+
+def question_to_json(question: Question) -> dict[str, Any]:
+    """Return a question as JSON, with image positions."""
+    return {
+        "kind": question.kind,
+        "images": list(question.images),
+        "groups": list(question.groups),
+    }
+
+
+def question_from_json(line: dict[str, Any]) -> Question:
+    """Return the question of a JSON object, checked."""
+    images, groups = line["images"], line["groups"]
+    if line["kind"] == "pair":
+        return Question.pair(*images)
+    if line["kind"] == "choice":
+        return Question.choice(images[0], tuple(images[1:]), tuple(groups))
+    return Question.label(*images)

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from likewise import __version__
-from likewise.desk.desk import Desk
 from likewise.errors import (
     CollectionError,
     ImageError,
@@ -27,6 +26,7 @@ from likewise.server.routes.groups import groups_router
 from likewise.server.routes.images import images_router
 from likewise.server.routes.questions import questions_router
 from likewise.server.security import BodyTooLargeError, SecurityMiddleware
+from likewise.workspace.workspace import Workspace
 
 _ROUTERS = (
     questions_router,
@@ -47,7 +47,7 @@ _STATUS_CODES: tuple[tuple[type[LikewiseError], int], ...] = (
 _ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
 
 
-def create_app(workspace: Desk, token: str, hosts: Iterable[str] = ()) -> FastAPI:
+def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAPI:
     """Return the application for one workspace; all state is in the workspace.
 
     Parameters
@@ -76,7 +76,7 @@ def create_app(workspace: Desk, token: str, hosts: Iterable[str] = ()) -> FastAP
         )
     _add_page(app)
     _add_errors(app)
-    app.state.close = lambda: workspace.publish({"event": CLOSING})
+    app.state.close = lambda: workspace.events.publish({"event": CLOSING})
     app.add_middleware(SecurityMiddleware, token=token, hosts=tuple(hosts))
     return app
 

@@ -6,28 +6,28 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from likewise.desk.desk import Desk
-from likewise.desk.messages import Message
+from likewise.workspace.worker_process import Message
+from likewise.workspace.workspace import Workspace
 
 CLOSING = "closing"  # the server stops; ends every stream
 _MAX_QUEUED = 100
 _PAUSE = 0.1  # seconds between two events; equal ones that arrive meanwhile are merged
 
 
-def events_router(workspace: Desk) -> APIRouter:
+def events_router(workspace: Workspace) -> APIRouter:
     """Return the route for events."""
     router = APIRouter(tags=["events"])
 
     @router.get("/events", response_class=EventSourceResponse)
     async def stream_events() -> AsyncIterator[ServerSentEvent]:
-        """Stream what happens: `answers`, `groups`, `training`, `trained`, `died`, and others.
+        """Stream what happens: `answers`, `groups`, `training`, `trained`, `images`, and others.
 
         Each event's data is a JSON object; `criterion` names the criterion it is about, if any.
         """
         queue = EventQueue()
-        stop = workspace.listen(queue.put)
+        unsubscribe = workspace.events.subscribe(queue.put)
         try:
-            yield _event(workspace.state)
+            yield _event(workspace.worker_state)
             while True:
                 message = await queue.get()
                 yield _event(message)
@@ -35,7 +35,7 @@ def events_router(workspace: Desk) -> APIRouter:
                     return
                 await asyncio.sleep(_PAUSE)
         finally:
-            stop()
+            unsubscribe()
 
     return router
 
@@ -66,6 +66,4 @@ class EventQueue:
 
 
 def _event(message: Message) -> ServerSentEvent:
-    m = {"criterion" if k == "orientation" else k: v for k, v in message.items()}  # TEMPORARY
-    m["event"] = {"orientations": "criteria", "pictures": "images", "died": "worker_exited", "trouble": "problem"}.get(str(m["event"]), m["event"])
-    return ServerSentEvent(event=str(m["event"]), data=m)
+    return ServerSentEvent(event=str(message["event"]), data=message)

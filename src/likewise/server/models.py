@@ -240,8 +240,8 @@ class NewGroupResponse(MoveResponse):
 class ImageResponse(BaseModel):
     """One image in a group.
 
-    `confidence` is the probability of its group, `answered` whether answers determine the group,
-    `moved` whether the last training changed it.
+    `confidence` is the probability of its group, `answered` whether an active
+    answer contains the image, `moved` whether the last training changed its group.
     """
 
     id: int

@@ -10,12 +10,6 @@ from starlette.responses import Response
 from likewise import __version__
 from likewise.constraints.facts import Told
 from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
-from likewise.desk.conflicts import Conflict, compared
-from likewise.desk.desk import Desk
-from likewise.desk.inquiry import LIKE
-from likewise.desk.slips import likely_slip
-from likewise.desk.sorting import Sorting
-from likewise.desk.suspicion import Doubt
 from likewise.server.models import (
     AgreementResponse,
     ConflictResponse,
@@ -27,12 +21,15 @@ from likewise.server.models import (
 )
 from likewise.session.groups import Groups
 from likewise.session.log import CONFIRM, Entry
-from likewise.session.results import Results
+from likewise.workspace.criterion import CriterionSession
+from likewise.workspace.question_queue import UNNAMED
+from likewise.workspace.review import Conflict, LabelIssue, compared_images
+from likewise.workspace.workspace import Workspace
 
 _GREY = "#777777"
 _N_MEMBERS = 3  # further images shown for an offered group
 _N_CONFLICTS = 5  # shown at a time
-_UNNAMED = "like this"
+_UNNAMED_TEXT = "like this"
 _ANSWER_TEXTS = {
     "same": "same",
     "different": "different",
@@ -46,17 +43,17 @@ _ANSWER_TEXTS = {
 class Presenter:
     """Makes the response models for one workspace."""
 
-    def __init__(self, workspace: Desk) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._images = workspace, workspace.session.images
 
-    def question(self, question: Question, criterion: Sorting) -> QuestionResponse:
+    def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
         """Return a question with everything that is shown beside it."""
-        groups = criterion.groups
+        groups = criterion.status.groups
         digits = group_digits(question.groups, [group.key for group in groups.shown()])
         offered = [
             OfferedGroup(
                 id=key,
-                name=groups.name(key) if key in groups else _UNNAMED,
+                name=groups.name(key) if key in groups else _UNNAMED_TEXT,
                 colour=groups[key].colour if key in groups else _GREY,
                 digit=digits[key],
                 representative=image,
@@ -72,13 +69,15 @@ class Presenter:
             offered=offered,
         )
 
-    def questions(self, criterion: Sorting, n: int, client: str) -> list[QuestionResponse]:
+    def questions(self, criterion: CriterionSession, n: int, client: str) -> list[QuestionResponse]:
         """Return the next questions for one client."""
         return [self.question(one, criterion) for one in criterion.questions(n, client)]
 
-    def _members(self, image: int, criterion: Sorting, shown: tuple[int, ...]) -> list[int]:
+    def _members(
+        self, image: int, criterion: CriterionSession, shown: tuple[int, ...]
+    ) -> list[int]:
         """Return further images that answers link to a representative."""
-        linked = criterion.tied_to(image, _N_MEMBERS + len(shown))
+        linked = criterion.status.must_linked(image, _N_MEMBERS + len(shown))
         return [i for i in linked if i not in shown][:_N_MEMBERS]
 
     def entry(
@@ -91,7 +90,7 @@ class Presenter:
     ) -> EntryResponse:
         """Return an entry of the answer log."""
         positions, names = self._images.positions, self._images.names
-        images = [positions[content] for content in compared(entry) if content in positions]
+        images = [positions[content] for content in compared_images(entry) if content in positions]
         criteria = self._workspace.session.criteria
         name = next(one.name for one in criteria if one.id == entry.criterion)
         return EntryResponse(
@@ -100,7 +99,7 @@ class Presenter:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
-            text=entry_text(entry, self._workspace.sorting(name).groups),
+            text=entry_text(entry, self._workspace.criterion(name).status.groups),
             who=entry.who,
             at=entry.at,
             seconds=entry.seconds,
@@ -109,54 +108,57 @@ class Presenter:
             is_conflict=is_conflict,
         )
 
-    def conflict(self, conflict: Conflict, results: Results | None) -> ConflictResponse:
+    def conflict(self, conflict: Conflict, criterion: CriterionSession) -> ConflictResponse:
         """Return a conflict, and which of its answers the model finds least likely."""
-        entries = (conflict.entry, *conflict.against)
         return ConflictResponse(
             answer=self.entry(conflict.entry, is_conflict=True),
             against=[self.entry(entry) for entry in conflict.against],
             images=list(conflict.images),
-            suspected=likely_slip(entries, results, self._images.positions),
+            suspected=criterion.review.suspected_answer(conflict),
         )
 
-    def moved(self, answers: list[Told], criterion: Sorting) -> dict[str, Any]:
+    def moved(self, answers: list[Told], criterion: CriterionSession) -> dict[str, Any]:
         """Return the fields of a `MoveResponse`."""
         rejected = {answer.id for answer in answers if not answer.taken}
-        conflicts = [one for one in criterion.conflicts() if one.entry.id in rejected]
+        conflicts = [one for one in criterion.review.conflicts() if one.entry.id in rejected]
         return {
             "n_accepted": sum(answer.taken for answer in answers),
             "n_relations": sum(answer.n_settled for answer in answers),
-            "conflicts": [self.conflict(one, criterion.results) for one in conflicts],
+            "conflicts": [self.conflict(one, criterion) for one in conflicts],
         }
 
-    def label_issue(self, issue: Doubt) -> LabelIssueResponse:
+    def label_issue(self, issue: LabelIssue) -> LabelIssueResponse:
         """Return an answer to review."""
         return LabelIssueResponse(
             answer=self.entry(issue.entry),
-            probability=issue.surprise,
-            proof=[self.entry(entry) for entry in issue.chain],
+            probability=issue.probability,
+            proof=[self.entry(entry) for entry in issue.evidence],
         )
 
-    def status(self, criterion: Sorting) -> StatusResponse:
+    def status(self, criterion: CriterionSession) -> StatusResponse:
         """Return the status of one criterion."""
-        workspace, advice, counts = self._workspace, criterion.advice(), criterion.tally()
-        results, conflicts = criterion.results, criterion.conflicts()
+        workspace, status, review = self._workspace, criterion.status, criterion.review
+        progress, results, conflicts = (
+            status.progress(),
+            status.results,
+            review.conflicts(),
+        )
         return StatusResponse(
             version=__version__,
             criterion=criterion.name,
             n_images=len(self._images) - self._images.n_missing,
             n_missing=self._images.n_missing,
-            n_answers=sum(counts.values()),
+            n_answers=status.n_answers,
             n_answers_trained=0 if results is None else results.n_answers,
-            counts=counts,
-            agreement=None if advice is None else AgreementResponse(**asdict(advice)),
-            n_violations=criterion.n_violations,
+            counts=status.counts(),
+            agreement=None if progress is None else AgreementResponse(**asdict(progress)),
+            n_violations=status.n_violations,
             n_conflicts=len(conflicts),
-            conflicts=[self.conflict(one, results) for one in conflicts[:_N_CONFLICTS]],
-            n_label_issues=len(criterion.doubts()),
-            results_version=criterion.version,
-            worker=dict(workspace.state),
-            problem=workspace.folder_trouble or workspace.trouble,
+            conflicts=[self.conflict(one, criterion) for one in conflicts[:_N_CONFLICTS]],
+            n_label_issues=len(review.label_issues()),
+            results_version=status.version,
+            worker=dict(workspace.worker_state),
+            problem=workspace.folder_problem or workspace.problem,
         )
 
 
@@ -183,7 +185,7 @@ def entry_text(entry: Entry, groups: Groups) -> str:
 def _answer_text(answer: str, groups: Groups) -> str:
     if answer in RESERVED:
         return _ANSWER_TEXTS[answer]
-    return _UNNAMED if answer.startswith(LIKE) else groups.name(answer)
+    return _UNNAMED_TEXT if answer.startswith(UNNAMED) else groups.name(answer)
 
 
 def group_digits(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]:

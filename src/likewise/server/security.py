@@ -76,7 +76,11 @@ class SecurityMiddleware:
     def _check(self, scope: Scope, headers: Headers) -> Response | None:
         """Return an error response if the request is not allowed."""
         if not self._is_known_host(headers.get("host", "")):
-            return _error(403, "WrongHostError", "The Host header must name this server's address.")
+            return _error(
+                403,
+                "WrongHostError",
+                "The Host header must name this server's address.",
+            )
         if not _is_same_origin(headers):
             return _error(403, "WrongOriginError", "Requests from other origins are not allowed.")
         if not self._has_token(scope, headers):
@@ -98,7 +102,11 @@ class SecurityMiddleware:
         return not self._hosts.isdisjoint(ANY_HOST) and _is_ip_address(name)
 
     def _has_token(self, scope: Scope, headers: Headers) -> bool:
-        given = [_bearer(headers), _cookie(headers, self.cookie), self._query_token(scope)]
+        given = [
+            _bearer(headers),
+            _cookie(headers, self.cookie),
+            self._query_token(scope),
+        ]
         return any(token is not None and self._is_valid(token) for token in given)
 
     def _query_token(self, scope: Scope) -> str | None:

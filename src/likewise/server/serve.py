@@ -52,14 +52,21 @@ def serve(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None
 def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     """Return a server that calls `ready` after its start; set its `should_exit` to stop it."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
     )
     return _Server(config, ready, app.state.close)
 
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], close: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[], None],
+        close: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._ready, self._close = ready, close

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from likewise.constraints.question import Answer, Question
-from likewise.desk.desk import Desk
+from likewise.workspace.workspace import Workspace
 from likewise.images.folder import read_folder
 from likewise.session import Session, answer_lines, assignments, load_results
 
@@ -35,7 +35,7 @@ def draw_pictures(folder: Path) -> None:
         picture.save(folder / f"{i:02}.png", optimize=True)
 
 
-def wait_for(desk: Desk, by: str, n_answers: int) -> None:
+def wait_for(desk: Workspace, by: str, n_answers: int) -> None:
     """Return after the training process has saved results for `n_answers` answers."""
     end = time.monotonic() + 300
     while time.monotonic() < end:
@@ -140,7 +140,7 @@ def main(output: Path) -> None:
     session.add_orientation("shape")
     tell_color(session)
     tell_shape(session)
-    with Desk(session) as desk:
+    with Workspace(session) as desk:
         desk.sorting("color")
         desk.sorting("shape")
         for by in ("color", "shape"):

@@ -17,10 +17,11 @@ function outlook({ agreement, n_answers, n_violations }) {
   if (agreement.agreement !== null && agreement.n_checked >= 3) {
     const margin = Math.round(((agreement.high - agreement.low) / 2) * 100);
     const title = `Of your last ${agreement.n_checked} answers, before training on them. Questions target uncertain pictures, so accuracy on all pictures is higher.`;
-    parts.push("the model predicted ", h("b", { title }, `${Math.round(agreement.agreement * 100)} % ± ${margin}`), " of your answers · ");
+    parts.push("The model predicted ", h("b", { title }, `${Math.round(agreement.agreement * 100)} % ± ${margin}`), " of your answers · ");
   }
   const n = Math.round(agreement.expected_changes);
-  parts.push(n > 0 ? `about ${count(n, "picture")} may still change group` : "few changes expected");
+  const changes = n > 0 ? `about ${count(n, "picture")} may still change group` : "few changes expected";
+  parts.push(parts.length ? changes : changes[0].toUpperCase() + changes.slice(1));
   if (n_violations) parts.push(h("span", { class: "violations" }, ` · the model disagrees with ${count(n_violations, "answer")}`));
   return parts;
 }

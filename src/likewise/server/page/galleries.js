@@ -183,7 +183,7 @@ export function makeGalleriesView({ showProblem, changed, announce, openReview }
   }
 
   function tile(image, all) {
-    const title = `${image.name}, ${Math.round(image.confidence * 100)} % sure${image.moved ? ", moved" : ""}${image.answered ? ", you placed it here" : ""}`;
+    const title = `${image.name}, ${Math.round(image.confidence * 100)} % sure${image.moved ? ", moved" : ""}${image.answered ? ", in your answers" : ""}`;
     const mark = image.moved ? "moved" : newImages.has(image.id) ? "new" : "";
     const element = h("button", { type: "button", class: "tile", draggable: "true", "aria-pressed": String(selected.has(image.id)), "data-id": image.id, "data-focus": `tile-${image.id}`, title },
       picture(image.id, title), mark ? h("span", { class: "mark" }, mark) : null, image.answered ? h("span", { class: "mark answered" }, "✓") : null);

@@ -79,7 +79,7 @@ export function makeMapView({ showProblem, changed, announce }) {
     const info = await api.imageInfo(id).catch(() => null);
     if (!info || marked !== id) return;
     card.firstChild.replaceWith(tile(info.name));
-    name.replaceChildren(h("b", {}, group?.name ?? "in no group"), info.answered ? " · you placed it here" : ` · ${Math.round(info.confidence * 100)} % sure`, h("br"), h("span", { class: "quiet" }, info.name));
+    name.replaceChildren(h("b", {}, group?.name ?? "in no group"), info.answered ? " · in your answers" : ` · ${Math.round(info.confidence * 100)} % sure`, h("br"), h("span", { class: "quiet" }, info.name));
   }
 
   function target(id, group) {

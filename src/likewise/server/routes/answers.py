@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from likewise.desk.desk import Desk
 from likewise.server.models import (
     AnswersResponse,
     EntryResponse,
@@ -13,22 +12,26 @@ from likewise.server.models import (
 )
 from likewise.server.presenters import Presenter
 from likewise.session.log import ANSWERS, RETRACT
+from likewise.workspace.workspace import Workspace
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Offset = Annotated[int, Query(ge=0, le=2**53)]
 AnswerId = Annotated[int, Path(alias="id", ge=0, le=2**53)]
 
 
-def answers_router(workspace: Desk) -> APIRouter:
+def answers_router(workspace: Workspace) -> APIRouter:
     """Return the routes for the answer log."""
     router, presenter = APIRouter(tags=["answers"]), Presenter(workspace)
 
     @router.get("/answers")
     def list_answers(
-        by: ShortText = "", search: ShortText = "", limit: Limit = 50, offset: Offset = 0
+        by: ShortText = "",
+        search: ShortText = "",
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> AnswersResponse:
         """Return the entries of the log that contain all words of `search`, newest first."""
-        criterion = workspace.sorting(by)
+        criterion = workspace.criterion(by)
         conflicts = workspace.session.graph(criterion.name).set_aside
         entries = workspace.session.entries(criterion.name)
         retractions = {one.retracts: one.id for one, active in entries if one.retracts and active}
@@ -56,17 +59,17 @@ def answers_router(workspace: Desk) -> APIRouter:
         answer_id: AnswerId, by: ShortText = "", who: ShortText = ""
     ) -> EntryResponse:
         """Retract an answer or a change of a group; retracting a retraction restores the entry."""
-        return presenter.entry(workspace.retract(by, answer_id, who), retracted=True)
+        return presenter.entry(workspace.criterion(by).retract(answer_id, who), retracted=True)
 
     @router.post("/answers/{id}/confirm", status_code=204)
     def confirm_answer(answer_id: AnswerId, by: ShortText = "", who: ShortText = "") -> None:
         """Confirm an answer listed as a label issue: it is not listed again; undo reverts this."""
-        workspace.confirm(by, answer_id, who)
+        workspace.criterion(by).confirm(answer_id, who)
 
     @router.get("/label_issues")
     def list_label_issues(by: ShortText = "") -> list[LabelIssueResponse]:
         """Return answers that the model finds unlikely, the most suspicious first."""
-        return [presenter.label_issue(one) for one in workspace.sorting(by).doubts()]
+        return [presenter.label_issue(one) for one in workspace.criterion(by).review.label_issues()]
 
     @router.get("/violations")
     def list_violations(by: ShortText = "") -> list[EntryResponse]:
@@ -74,7 +77,9 @@ def answers_router(workspace: Desk) -> APIRouter:
 
         This happens only where the answers separate more groups than there are.
         """
-        return [presenter.entry(entry) for entry in workspace.sorting(by).violations()]
+        return [
+            presenter.entry(entry) for entry in workspace.criterion(by).review.violated_answers()
+        ]
 
     return router
 

@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter, Response
 
-from likewise.desk.desk import Desk
 from likewise.server.models import (
     CriterionResponse,
     NewCriterionRequest,
@@ -10,9 +9,10 @@ from likewise.server.models import (
     StatusResponse,
 )
 from likewise.server.presenters import Presenter, json_response
+from likewise.workspace.workspace import Workspace
 
 
-def criteria_router(workspace: Desk) -> APIRouter:
+def criteria_router(workspace: Workspace) -> APIRouter:
     """Return the routes for criteria."""
     router, presenter = APIRouter(tags=["criteria"]), Presenter(workspace)
 
@@ -37,6 +37,6 @@ def criteria_router(workspace: Desk) -> APIRouter:
     @router.get("/status", response_model=StatusResponse)
     def get_status(by: ShortText = "") -> Response:
         """Return counts, agreement, conflicts and the state of the worker."""
-        return json_response(presenter.status(workspace.sorting(by)))
+        return json_response(presenter.status(workspace.criterion(by)))
 
     return router

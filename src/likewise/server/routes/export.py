@@ -4,15 +4,15 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
-from likewise.desk.desk import Desk
 from likewise.server.models import FoldersRequest, FoldersResponse, ShortText
 from likewise.session.export.folders import export_beside
 from likewise.session.export.formats import FORMATS, export
+from likewise.workspace.workspace import Workspace
 
 _N_LEFT_OUT = 100  # listed in a response
 
 
-def export_router(workspace: Desk) -> APIRouter:
+def export_router(workspace: Workspace) -> APIRouter:
     """Return the routes for exports."""
     router = APIRouter(tags=["export"])
 
@@ -22,8 +22,8 @@ def export_router(workspace: Desk) -> APIRouter:
 
         `to` is csv, parquet, html, answers, labelstudio or fiftyone.
         """
-        name = workspace.sorting(by).name
-        content = export(workspace.session, workspace.album, name, to)
+        name = workspace.criterion(by).name
+        content = export(workspace.session, workspace.thumbnails, name, to)
         file = quote(f"{name}.{FORMATS[to].extension}")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
         return Response(content, media_type=FORMATS[to].media_type, headers=headers)
@@ -31,11 +31,13 @@ def export_router(workspace: Desk) -> APIRouter:
     @router.post("/folders", status_code=201)
     def export_folders(request: FoldersRequest) -> FoldersResponse:
         """Copy or link the images into one folder per group, in a new folder beside theirs."""
-        name = workspace.sorting(request.criterion).name
+        name = workspace.criterion(request.criterion).name
         folder, written = export_beside(workspace.session, name, request.how)
         left_out = [f"{path} {reason}" for path, reason in written.left_out]
         return FoldersResponse(
-            folder=str(folder), n_written=written.n_written, left_out=left_out[:_N_LEFT_OUT]
+            folder=str(folder),
+            n_written=written.n_written,
+            left_out=left_out[:_N_LEFT_OUT],
         )
 
     return router

@@ -8,11 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Path, Query, Response
 
-from likewise.desk.comparing import Comparison, compare
-from likewise.desk.desk import Desk
-from likewise.desk.flat import SCALE, load_map
-from likewise.desk.gallery import Gallery
-from likewise.desk.sorting import Sorting
 from likewise.server.models import (
     CellResponse,
     ComparisonResponse,
@@ -31,6 +26,10 @@ from likewise.server.models import (
 from likewise.server.presenters import Presenter
 from likewise.session.groups import Group
 from likewise.types import Indexes
+from likewise.workspace.criterion import CriterionSession
+from likewise.workspace.gallery import Comparison, Gallery, compare
+from likewise.workspace.map2d import SCALE, load_map
+from likewise.workspace.workspace import Workspace
 
 Limit = Annotated[int, Query(ge=0, le=500)]
 CellLimit = Annotated[int, Query(ge=0, le=50)]
@@ -39,47 +38,42 @@ GroupId = Annotated[ShortText, Path(alias="id")]
 _CHUNK = 2_000  # numbers of the map that are formatted at a time
 
 
-def groups_router(workspace: Desk) -> APIRouter:
+def groups_router(workspace: Workspace) -> APIRouter:
     """Return the routes for groups."""
     router, presenter = APIRouter(tags=["groups"]), Presenter(workspace)
 
     @router.get("/groups")
     def list_groups(by: ShortText = "", limit: Limit = 60) -> GroupsResponse:
         """Return the groups with their most confident images, and the unsure ones."""
-        return _all_groups(workspace.sorting(by), limit)
+        return _all_groups(workspace.criterion(by), limit)
 
     @router.get("/groups/{id}")
     def get_group(
         group_id: GroupId, by: ShortText = "", offset: Offset = 0, limit: Limit = 60
     ) -> GroupResponse:
         """Return `limit` images of one group from `offset` on, the most confident first."""
-        return _group(workspace.sorting(by).gallery(), group_id, offset, limit)
+        return _group(workspace.criterion(by).status.gallery(), group_id, offset, limit)
 
     @router.post("/groups", status_code=201)
     def create_group(request: NewGroupRequest) -> NewGroupResponse:
         """Make a new group of the given images; each image is an answer in the log."""
-        criterion = workspace.sorting(request.criterion)
-        group_id, answers = workspace.split(
-            criterion.name, request.images, request.name, request.who
-        )
+        criterion = workspace.criterion(request.criterion)
+        group_id, answers = criterion.split_group(request.images, request.name, request.who)
         return NewGroupResponse(id=group_id, **presenter.moved(answers, criterion))
 
     @router.patch("/groups/{id}")
     def change_group(group_id: GroupId, request: GroupChangeRequest) -> GroupName:
         """Rename, recolour or merge a group; each change is an entry in the log."""
-        criterion = workspace.sorting(request.criterion)
+        criterion = workspace.criterion(request.criterion)
         changes = request.model_dump(include={"name", "colour", "merge_into", "who"})
         changed = criterion.change_group(group_id, **changes)
-        workspace.publish({"event": "groups", "orientation": criterion.name})
-        if request.merge_into is not None:
-            workspace.merged(criterion)
         return _name(changed)
 
     @router.post("/moves", status_code=201)
     def move_images(request: MoveRequest) -> MoveResponse:
         """Move images into a group; each image is an answer in the log."""
-        criterion = workspace.sorting(request.criterion)
-        answers = workspace.move(criterion.name, request.images, request.group, request.who)
+        criterion = workspace.criterion(request.criterion)
+        answers = criterion.move_images(request.images, request.group, request.who)
         return MoveResponse(**presenter.moved(answers, criterion))
 
     @router.get("/map", response_model=MapResponse)
@@ -92,32 +86,39 @@ def groups_router(workspace: Desk) -> APIRouter:
         second: ShortText, first: ShortText = "", limit: CellLimit = 6
     ) -> ComparisonResponse:
         """Return the contingency table of two criteria, with some images in each cell."""
-        one, other = workspace.sorting(first), workspace.sorting(second)
-        return _comparison(compare(one.gallery(), other.gallery(), limit), one.name, other.name)
+        one, other = workspace.criterion(first), workspace.criterion(second)
+        table = compare(one.status.gallery(), other.status.gallery(), limit)
+        return _comparison(table, one.name, other.name)
 
     return router
 
 
-def _all_groups(criterion: Sorting, limit: int) -> GroupsResponse:
+def _all_groups(criterion: CriterionSession, limit: int) -> GroupsResponse:
     """Return all groups with at most `limit` images each; none before the first training."""
-    if criterion.results is None:
+    if criterion.status.results is None:
         return GroupsResponse(
-            criterion=criterion.name, version=0, groups=[], n_unsure=0, unsure=[], bad=[], new=[]
+            criterion=criterion.name,
+            version=0,
+            groups=[],
+            n_unsure=0,
+            unsure=[],
+            bad=[],
+            new=[],
         )
-    gallery = criterion.gallery()
+    gallery = criterion.status.gallery()
     return GroupsResponse(
         criterion=criterion.name,
-        version=criterion.version,
+        version=criterion.status.version,
         groups=[_group(gallery, group.key, 0, limit) for group in gallery.groups],
         n_unsure=len(gallery.unsure),
         unsure=_images(gallery, gallery.unsure[:limit]),
         bad=_images(gallery, gallery.bad[:limit]),
-        new=_images(gallery, gallery.fresh[:limit]),
+        new=_images(gallery, gallery.new[:limit]),
     )
 
 
 def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupResponse:
-    members = gallery.of(key)
+    members = gallery.in_group(key)
     group = next(one for one in gallery.groups if one.key == key)
     return GroupResponse(
         id=key,
@@ -130,22 +131,22 @@ def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupResponse
 
 
 def _images(gallery: Gallery, positions: Indexes) -> list[ImageResponse]:
-    return [ImageResponse(**asdict(image)) for image in gallery.show(positions)]
+    return [ImageResponse(**asdict(image)) for image in gallery.images(positions)]
 
 
 def _name(group: Group) -> GroupName:
     return GroupName(id=group.key, name=group.name, colour=group.colour)
 
 
-def _map_json(workspace: Desk, by: str) -> str:
+def _map_json(workspace: Workspace, by: str) -> str:
     """Return a `MapResponse` as JSON, formatted column by column."""
-    criterion = workspace.sorting(by)
+    criterion = workspace.criterion(by)
     images, points = load_map(workspace.session, criterion.name)
     group: npt.NDArray[Any]
-    if criterion.results is None:
+    if criterion.status.results is None:
         images, points, group, keys = images[:0], points[:0], images[:0], []
     else:
-        gallery = criterion.gallery()
+        gallery = criterion.status.gallery()
         group, keys = gallery.group_of[images], [one.key for one in gallery.groups]
     columns = {"ids": images, "x": points[:, 0], "y": points[:, 1], "group": group}
     parts = [f'"{name}":[{format_numbers(column)}]' for name, column in columns.items()]
@@ -167,7 +168,7 @@ def format_numbers(column: npt.NDArray[np.integer]) -> str:
 def _comparison(table: Comparison, first: str, second: str) -> ComparisonResponse:
     cells = [
         [CellResponse(n=n, images=shown.tolist()) for n, shown in zip(ns, images, strict=True)]
-        for ns, images in zip(table.counts.tolist(), table.pictures, strict=True)
+        for ns, images in zip(table.counts.tolist(), table.images, strict=True)
     ]
     return ComparisonResponse(
         first=first,

@@ -4,8 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from likewise.desk.desk import Desk
-from likewise.desk.openness import also_settled
 from likewise.server.models import (
     AnswerRequest,
     AnswerResponse,
@@ -15,12 +13,14 @@ from likewise.server.models import (
     UndoResponse,
 )
 from likewise.server.presenters import Presenter, json_response
+from likewise.workspace.question_queue import n_implied
+from likewise.workspace.workspace import Workspace
 
 _N_NEXT = 4  # questions in the response to an answer
 Count = Annotated[int, Query(ge=1, le=50)]
 
 
-def questions_router(workspace: Desk) -> APIRouter:
+def questions_router(workspace: Workspace) -> APIRouter:
     """Return the routes for questions and answers."""
     router, presenter = APIRouter(tags=["questions"]), Presenter(workspace)
 
@@ -29,29 +29,33 @@ def questions_router(workspace: Desk) -> APIRouter:
         n: Count = 1, by: ShortText = "", who: ShortText = "", client: ShortText = ""
     ) -> QuestionsResponse:
         """Return the next `n` questions; different clients get different ones."""
-        criterion = workspace.sorting(by)
+        criterion = workspace.criterion(by)
         questions = presenter.questions(criterion, n, client or who)
         return QuestionsResponse(criterion=criterion.name, questions=questions)
 
     @router.post("/answers", status_code=201, response_model=AnswerResponse)
     def answer_question(request: AnswerRequest) -> Response:
         """Store an answer; it is on disk before the response, which has the next questions."""
-        criterion = workspace.sorting(request.criterion)
+        criterion = workspace.criterion(request.criterion)
         question = request.question.to_question()
-        wanted = _N_NEXT, request.client or request.who
-        reply = workspace.answer(
-            criterion.name, question, request.answer, request.who, request.seconds, wanted
+        outcome = criterion.answer(
+            question,
+            request.answer,
+            request.who,
+            request.seconds,
+            n_next=_N_NEXT,
+            client=request.client,
         )
-        result, conflict = reply.told, reply.conflict
+        result, conflict = outcome.result, outcome.conflict
         body = AnswerResponse(
             id=result.id,
             accepted=result.taken,
             n_relations=result.n_settled,
-            n_implied=also_settled(question, result),
-            predicted=reply.guessed,
-            conflict=None if conflict is None else presenter.conflict(conflict, criterion.results),
-            n_answers=sum(criterion.tally().values()),
-            questions=[presenter.question(one, criterion) for one in reply.questions],
+            n_implied=n_implied(question, result),
+            predicted=outcome.predicted,
+            conflict=None if conflict is None else presenter.conflict(conflict, criterion),
+            n_answers=criterion.status.n_answers,
+            questions=[presenter.question(one, criterion) for one in outcome.questions],
         )
         return json_response(body, 201)
 
@@ -59,8 +63,8 @@ def questions_router(workspace: Desk) -> APIRouter:
     def undo(request: UndoRequest | None = None) -> UndoResponse:
         """Undo the newest entry of the log; can be repeated, also after a restart."""
         request = request or UndoRequest()
-        criterion = workspace.sorting(request.criterion)
-        entry = workspace.undo(criterion.name, request.who)
+        criterion = workspace.criterion(request.criterion)
+        entry = criterion.undo(request.who)
         if entry is None:
             return UndoResponse(entry=None, question=None)
         question = None
