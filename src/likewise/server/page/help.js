@@ -9,7 +9,7 @@ const dialog = $("dialog-help");
 export function showHelp(changed) {
   const problem = h("p", { class: "badge", role: "status" });
   const list = h("dl", { class: "keys" });
-  const fill = () => list.replaceChildren(...ACTIONS.flatMap(([action, text]) => row(action, text)), ...fixed("1 … 9", "that group"), ...fixed("Ctrl+Z", "undo"), ...fixed("?", "this help"));
+  const fill = () => list.replaceChildren(...ACTIONS.flatMap(([action, text]) => row(action, text)), ...fixed("1 … 9", "the group with this number"), ...fixed("Ctrl+Z", "undo"), ...fixed("?", "this help"));
 
   function row(action, text) {
     const change = button("change", () => {

@@ -10,11 +10,11 @@ export const ACTIONS = [
   ["none", "none of these groups", ["0", "n"]],
   ["undo", "undo", ["u"]],
   ["zoom", "enlarge the picture", ["z"]],
-  ["ask", "ask", ["a"]],
-  ["groups", "groups", ["g"]],
-  ["map", "map", ["m"]],
-  ["answers", "list of answers", ["l"]],
-  ["compare", "compare two criteria", ["c"]],
+  ["ask", "open Ask", ["a"]],
+  ["groups", "open Groups", ["g"]],
+  ["map", "open Map", ["m"]],
+  ["answers", "open Answers", ["l"]],
+  ["compare", "open Compare", ["c"]],
 ];
 const FIXED = /^([1-9]|\?|tab|enter|escape|shift|control|alt|meta)$/; // used for groups, help and the browser
 
