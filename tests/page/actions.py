@@ -1,4 +1,4 @@
-"""What a person does on the page, for the tests."""
+"""Actions of a person on the page, and helpers that wait for the page."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from likewise.workspace.workspace import Workspace
 
 
 def right_key(page: Page) -> str:
-    """Return the key for the question on the page, whose pictures' names tell it."""
+    """Return the key of the right answer, which follows from the names of the pictures."""
     if page.locator(".done").count():
         return ""
     names = [image.get_attribute("alt") or "" for image in page.locator(".picture img").all()]
@@ -26,7 +26,7 @@ def right_key(page: Page) -> str:
 
 
 def answer(page: Page, key: str) -> None:
-    """Press a key as soon as a person could, and wait for the next question."""
+    """Press a key and wait for the next question."""
     before = page.locator("#view-ask").get_attribute("data-shown")
     with page.expect_response(lambda r: r.url.endswith("/api/answers") and r.ok):
         page.keyboard.press(key)
@@ -43,7 +43,7 @@ def answer_all(page: Page, n: int) -> int:
 
 
 def add_label_issues(workspace: Workspace, *pairs: tuple[int, int]) -> None:
-    """Say that pictures are alike, and doubt it, as training may."""
+    """Answer "same" for each pair and send label issues for these answers, as a worker does."""
     ids = [
         workspace.criterion("colour").answer(Question.pair(*pair), "same").result.id
         for pair in pairs
@@ -56,31 +56,32 @@ def add_label_issues(workspace: Workspace, *pairs: tuple[int, int]) -> None:
 
 
 def intercept(page: Page, pattern: str, handler: Callable[[Route], object], times: int = 0) -> None:
-    """Answer requests in the server's place; return when the browser really lets us.
+    """Handle requests in place of the server; return once the handler is active.
 
-    Chromium may send the first request after `page.route` past it; so we knock until we answer.
+    Chromium may send the first requests after `page.route` to the server, so a test path is
+    requested until the handler answers it.
     """
-    page.route("**/knock", lambda route: route.fulfill(status=299))
+    page.route("**/intercept-test", lambda route: route.fulfill(status=299))
     page.route(pattern, handler, times=times or None)
-    knock = "fetch('/knock').then((reply) => reply.status, () => 0)"
+    request = "fetch('/intercept-test').then((reply) => reply.status, () => 0)"
     for _ in range(400):
-        if page.evaluate(knock) == 299:
+        if page.evaluate(request) == 299:
             return
         page.wait_for_timeout(50)
-    raise AssertionError("requests still go past us after 20 s")
+    raise AssertionError("requests are not intercepted after 20 s")
 
 
 def drag(page: Page, source: str, target: str) -> None:
-    """Drag as a hand does: over the page as it stays, by small steps."""
+    """Drag in small steps, after the layout is stable."""
     page.locator(target).first.wait_for()
     wait_for_pictures(page)
     page.drag_and_drop(source, target, steps=8)
 
 
 def wait_for_pictures(page: Page) -> None:
-    """Return when every picture is there, so that nothing moves any more."""
+    """Wait until all pictures are loaded, so that the layout is stable."""
     for _ in range(400):
         if page.evaluate("[...document.images].every((image) => image.complete)"):
             return
         page.wait_for_timeout(50)
-    raise AssertionError("pictures are still missing after 20 s")
+    raise AssertionError("pictures are not loaded after 20 s")

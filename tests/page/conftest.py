@@ -1,4 +1,4 @@
-"""A real browser before a real server; skipped, saying so, where there is no Chromium."""
+"""A real browser and a real server; the tests are skipped where Chromium is missing."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from likewise.workspace.workspace import Workspace
 from tests.workspace.images import make_session, paint_folder, save_half_results
 
 CHROMIUM = Path("/usr/bin/chromium")
-TOKEN = "a-token-of-our-own"
+TOKEN = "a-token-for-tests"
 Open = Callable[..., Page]
 expect.set_options(timeout=20_000)  # the machine may be busy
 
@@ -23,7 +23,7 @@ expect.set_options(timeout=20_000)  # the machine may be busy
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium; apt-get install chromium")
+        pytest.skip("/usr/bin/chromium is missing; run apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-dev-shm-usage"]
@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def served(workspace: Workspace, port: int = 0) -> Iterator[str]:
-    """Serve a workspace from a thread; yield the address that opens the page."""
+    """Serve a workspace in a thread; yield the address that opens the page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
         server = make_server(create_app(workspace, TOKEN), ready.set)
@@ -69,9 +69,9 @@ def address(workspace: Workspace) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Open an address in a browser of its own; it must load nothing from elsewhere."""
+    """Open an address in a new browser context; the page must load nothing from other sites."""
     with ExitStack() as stack:
-        troubles: list[str] = []
+        errors: list[str] = []
 
         def open_page(address: str, width: int = 1200, height: int = 800) -> Page:
             context: BrowserContext = browser.new_context(
@@ -80,18 +80,18 @@ def open_page(browser: Browser) -> Iterator[Open]:
             stack.callback(context.close)
             context.set_default_timeout(20_000)
             page = context.new_page()
-            # A handler still at work when its page closes would fail in the next test.
+            # A handler that runs while its page closes would fail in the next test.
             stack.callback(page.unroute_all, behavior="ignoreErrors")
-            page.on("pageerror", lambda error: troubles.append(str(error)))
-            page.on("request", lambda r: _note_foreign(r.url, troubles))
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("request", lambda r: _check_same_site(r.url, errors))
             page.goto(address)
             page.wait_for_selector("#view-ask h1")
             return page
 
         yield open_page
-        assert troubles == []
+        assert errors == []
 
 
-def _note_foreign(url: str, troubles: list[str]) -> None:
+def _check_same_site(url: str, errors: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-        troubles.append(f"loaded {url}")
+        errors.append(f"loaded {url}")

@@ -1,4 +1,4 @@
-"""How smoothly the map follows the hand: ``python -m tests.page.frames --points 100000``.
+"""Frame rate of the map: ``python -m tests.page.map_frame_rate --points 100000``.
 
 The server is real, the browser is Debian's Chromium, the points are made up: painting a hundred
 thousand pictures takes ten minutes, and the map asks nothing of them. Printed are the times between

@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md, taken anew: ``python -m tests.page.pictures docs/pictures``.
+"""Take the screenshots of the docs: ``python -m tests.page.screenshots docs/pictures``.
 
 Painted pictures, the real program, Debian's Chromium, and a person who answers by what is in the
 names of the files.
@@ -25,7 +25,7 @@ SEED = 0
 
 
 def paint(folder: Path) -> None:
-    """Paint scenes whose names tell what is in them."""
+    """Paint scenes; the file names contain the values of all factors."""
     pictures, labels = make_scenes(N_PICTURES, seed=SEED)
     folder.mkdir()
     for number, pixels in enumerate(pictures):
@@ -49,7 +49,7 @@ def started(folder: Path) -> Iterator[str]:
 
 
 def right_key(page: Page, factor: str) -> str:
-    """Return the key for the question on the page."""
+    """Return the key of the right answer."""
     place = list(FACTORS).index(factor)
 
     def value(alt: str | None) -> str:
@@ -65,7 +65,7 @@ def right_key(page: Page, factor: str) -> str:
 
 
 def answer_some(page: Page, factor: str) -> None:
-    """Answer at the speed of a person who is quick."""
+    """Answer the questions of one criterion at the speed of a person."""
     for _ in range(N_ANSWERS[factor]):
         answer(page, right_key(page, factor))
         page.wait_for_timeout(700)
@@ -73,7 +73,7 @@ def answer_some(page: Page, factor: str) -> None:
 
 
 def name_groups(page: Page, factor: str) -> None:
-    """Name each group by what its surest picture shows."""
+    """Name each group after its most confident picture."""
     place = list(FACTORS).index(factor)
     page.keyboard.press("g")
     page.wait_for_selector("section[data-group]")
@@ -89,7 +89,7 @@ def name_groups(page: Page, factor: str) -> None:
 
 
 def take(page: Page, out: Path) -> None:
-    """Go through the views."""
+    """Take a screenshot of each view."""
 
     def shoot(name: str, key: str = "") -> None:
         if key:
@@ -123,7 +123,7 @@ def take(page: Page, out: Path) -> None:
 
 
 def contradict(page: Page) -> None:
-    """Say of two pictures that they differ, after saying that they do not."""
+    """Give an answer that contradicts an earlier one."""
     page.evaluate(
         """async () => {
           const log = await (await fetch("/api/answers?by=shape&limit=100")).json();
@@ -139,7 +139,7 @@ def contradict(page: Page) -> None:
 
 
 def main(out: Path) -> None:
-    """Take all of them."""
+    """Take all screenshots."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         folder = Path(place) / "scenes"
         paint(folder)

@@ -60,16 +60,16 @@ def test_a_reconnected_browser_keeps_its_question_and_the_stored_answers(
     with Workspace(Session.open(path), has_worker=False) as workspace, served(workspace, port):
         expect(page.locator("#problem")).to_be_hidden(timeout=20_000)
         expect(page.locator("#counts")).to_contain_text("1 answer")
-        page.keyboard.press("d")  # at once, and once: the question on the screen is meant
+        page.keyboard.press("d")  # answers the question on the screen
         expect(page.locator("#counts")).to_contain_text("2 answers")
-        said = [entry.answer for entry in workspace.session.answers("colour")]
-        assert said == ["same", "different"]
+        answers = [entry.answer for entry in workspace.session.answers("colour")]
+        assert answers == ["same", "different"]
         for route in held:
             route.continue_()
 
 
 def _hold(route: Route, held: list[Route]) -> None:
-    """Let the question that is fetched anew take long."""
+    """Delay the request of new questions."""
     held.append(route)
 
 
@@ -91,20 +91,18 @@ def test_a_problem_of_the_session_is_shown_until_it_is_solved(
 ) -> None:
     page = open_page(address)
     expect(page.locator("#counts")).to_contain_text("0 answers")
-    workspace._receive(
-        {"event": "problem", "criterion": "colour", "message": "There is no memory."}
-    )
-    expect(page.locator("#problem")).to_have_text("There is no memory.")
-    answer(page, "s")  # which goes well, and ends nothing
+    workspace._receive({"event": "problem", "criterion": "colour", "message": "Not enough memory."})
+    expect(page.locator("#problem")).to_have_text("Not enough memory.")
+    answer(page, "s")  # succeeds; the problem stays
     expect(page.locator("#counts")).to_contain_text("1 answer")
-    expect(page.locator("#problem")).to_have_text("There is no memory.")
-    page.wait_for_timeout(700)  # the news of that answer is over, and the status not asked again
+    expect(page.locator("#problem")).to_have_text("Not enough memory.")
+    page.wait_for_timeout(700)  # the event of that answer has been handled
     ask = page.locator("#view-ask")
     n_shown = ask.get_attribute("data-shown") or ""
     page.keyboard.press("g")
-    page.keyboard.press("a")  # which fetches questions, and asks for no news
+    page.keyboard.press("a")  # requests questions, not the status
     expect(ask).not_to_have_attribute("data-shown", n_shown)
-    expect(page.locator("#problem")).to_have_text("There is no memory.")
+    expect(page.locator("#problem")).to_have_text("Not enough memory.")
     workspace._receive({"event": "ready"})
     workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})
     expect(page.locator("#problem")).to_be_hidden()

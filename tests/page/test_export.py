@@ -56,7 +56,7 @@ def test_a_missing_folder_is_reported_and_answers_are_still_stored(
     assert len(workspace.session.answers("colour")) == 1
     page.locator("#export summary").click()
     page.locator("#rescan").click()
-    expect(page.locator("#problem")).to_contain_text("The pictures cannot be reached")
+    expect(page.locator("#problem")).to_contain_text("The image folder cannot be reached")
     folder.with_name("away").rename(folder)
     workspace.rescan()
     expect(page.locator("#problem")).to_be_hidden()
@@ -79,15 +79,15 @@ def test_the_export_menu_shows_the_result_and_closes(
     address: str, open_page: Open, session: Session
 ) -> None:
     page = open_page(address)
-    menu, said = page.locator("#export"), page.locator("#export .result")
+    menu, result = page.locator("#export"), page.locator("#export .result")
     menu.locator("summary").click()
     page.locator("#rescan").click()
-    expect(said).to_have_text("No changes in the folder.")
+    expect(result).to_have_text("No changes in the folder.")
     assert session.root is not None
     Path(session.root).rename(session.root.with_name("away"))
     page.locator("#rescan").click()
-    expect(page.locator("#problem")).to_contain_text("The pictures cannot be reached")
-    expect(said).to_be_empty()
+    expect(page.locator("#problem")).to_contain_text("The image folder cannot be reached")
+    expect(result).to_be_empty()
     page.get_by_label("Copy or link the pictures").focus()
     page.keyboard.press("Escape")
     expect(page.locator("#rescan")).to_be_hidden()

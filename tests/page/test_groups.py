@@ -47,7 +47,7 @@ def test_selected_pictures_become_a_new_group_whose_name_is_typed_next(
     page.locator("#new-group").focus()
     page.keyboard.press("Enter")
     expect(page.locator("section[data-group=g3] .tile")).to_have_count(2)
-    page.keyboard.type("dusk")  # its name is selected, waiting to be written over
+    page.keyboard.type("dusk")  # replaces the selected name
     page.keyboard.press("Enter")
     expect(page.locator("section[aria-label=dusk]")).to_be_visible()
     assert [entry.answer for entry in workspace.session.answers("colour")] == ["g3", "g3"]
@@ -93,8 +93,8 @@ def test_newer_groups_wait_while_a_picture_is_dragged(
     page.mouse.down()
     page.locator(".chip[data-to=g2]").hover()  # on its way
     with page.expect_response("**/api/status*"):
-        workspace.criterion("colour").answer(Question.pair(1, 3), "same")  # as somebody else may
-    page.wait_for_timeout(1_500)  # the newer groups would be here by now
+        workspace.criterion("colour").answer(Question.pair(1, 3), "same")  # another client
+    page.wait_for_timeout(1_500)  # longer than the newer groups take
     assert held.evaluate("tile => tile.isConnected")
     page.locator(".chip[data-to=g2]").hover()
     page.mouse.up()
@@ -161,7 +161,7 @@ def test_a_name_is_saved_by_enter_discarded_by_escape_and_never_blank(
     expect(name).not_to_be_focused()
     expect(name).to_have_value("vehicles")
     write("   ", "Enter")
-    assert name.input_value() == "vehicles"  # at once, not when newer groups come
+    assert name.input_value() == "vehicles"  # without waiting for newer groups
     page.keyboard.press("a")
     expect(page.locator("#view-ask")).to_be_visible()
     assert workspace.session.groups("colour").name("g1") == "vehicles"

@@ -70,7 +70,7 @@ def test_keys_are_changed_stored_in_the_browser_and_reset(
     expect(page.locator("[data-answer=same] kbd")).to_have_text("J")
     page.reload()
     page.wait_for_selector("[data-answer=same]")
-    page.keyboard.press("s")  # means nothing now
+    page.keyboard.press("s")  # has no action now
     answer(page, "j")
     assert [entry.answer for entry in workspace.session.answers("colour")] == ["same"]
     page.keyboard.press("?")
@@ -84,17 +84,17 @@ def test_a_held_key_answers_one_question_only(
     address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
-    ask, tally = page.locator("#view-ask"), page.locator("#counts b")
+    ask, counts = page.locator("#view-ask"), page.locator("#counts b")
 
-    def hold(key: str, said: str) -> None:
+    def hold(key: str, text: str) -> None:
         page.keyboard.down(key)
-        expect(tally).to_have_text(said)
+        expect(counts).to_have_text(text)
         for _ in range(3):
             page.keyboard.down(key)
             page.wait_for_timeout(100)
         page.keyboard.up(key)
         page.wait_for_timeout(200)
-        expect(tally).to_have_text(said)
+        expect(counts).to_have_text(text)
 
     hold("Space", "1 answer")
     page.keyboard.press("Tab")
@@ -102,14 +102,14 @@ def test_a_held_key_answers_one_question_only(
     hold("Enter", "2 answers")
     hold("u", "1 answer")
     page.keyboard.press("u")
-    expect(tally).to_have_text("0 answers")
+    expect(counts).to_have_text("0 answers")
 
 
 def test_the_focus_stays_after_a_key_and_leaves_after_a_click(
     address: str, open_page: Open, workspace: Workspace
 ) -> None:
     page = open_page(address)
-    expect(page.locator("#counts")).to_contain_text("0 answers")  # it has settled
+    expect(page.locator("#counts")).to_contain_text("0 answers")  # the status is shown
     page.keyboard.press("Tab")
     page.locator("[data-answer=different]").focus()
     answer(page, "Enter")
@@ -117,6 +117,6 @@ def test_the_focus_stays_after_a_key_and_leaves_after_a_click(
     before = page.locator("#view-ask").get_attribute("data-shown") or ""
     page.locator("[data-answer=same]").click()
     expect(page.locator("#view-ask")).not_to_have_attribute("data-shown", before)
-    answer(page, "Space")  # which is "can't tell", and does not press the button again
-    said = [entry.answer for entry in workspace.session.answers("colour")]
-    assert said == ["different", "same", "cannot_tell"]
+    answer(page, "Space")  # is "can't tell" and does not press the button
+    answers = [entry.answer for entry in workspace.session.answers("colour")]
+    assert answers == ["different", "same", "cannot_tell"]

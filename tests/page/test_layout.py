@@ -27,7 +27,7 @@ def test_a_narrow_window_shows_everything_without_horizontal_scrolling(
         expect(button).to_be_in_viewport(ratio=1)
         box = button.bounding_box()
         assert box is not None
-        assert box["height"] >= 40  # for a thumb
+        assert box["height"] >= 40  # large enough to touch
     for name in ("groups", "map", "answers", "ask"):
         page.click(f"#tab-{name}")
         page.wait_for_timeout(200)
@@ -61,7 +61,7 @@ def test_the_footer_is_not_cut_off(session: Session, open_page: Open) -> None:
             workspace.criterion("colour").answer(Question.choice(i + 2, (0, 1), ("g1", "g2")), "g1")
         workspace.criterion("colour").status.n_violations = 2
         with served(workspace) as address:
-            page = open_page(address, width=1100)  # one line beside the tally is too short
+            page = open_page(address, width=1100)  # too narrow for one line
             outlook = page.locator("#agreement")
             expect(outlook).to_contain_text("the model disagrees with 2 answers")
             assert outlook.evaluate("e => e.scrollWidth <= e.clientWidth")
@@ -71,11 +71,11 @@ def test_the_footer_is_not_cut_off(session: Session, open_page: Open) -> None:
             expect(about).to_be_visible()
             box = about.bounding_box()
             assert box is not None
-            assert box["width"] > 150  # words, not one letter a line
+            assert box["width"] > 150  # wide enough for words
 
 
 def offer(page: Page, n: int) -> None:
-    """Ask for one of `n` groups, with three pictures beside each."""
+    """Show a question with `n` groups of three pictures each."""
     shown: list[dict[str, Any]] = [
         {
             "id": f"g{i}",
@@ -103,7 +103,7 @@ def offer(page: Page, n: int) -> None:
 
 
 def visible_heights(page: Page, pictures: str) -> list[float]:
-    """Return of each picture how much of it is on the screen, in pixels from top to bottom."""
+    """Return the visible height of each element in pixels."""
     found: list[float] = page.locator(pictures).evaluate_all(
         """all => Promise.all(all.map(one => new Promise(seen => new IntersectionObserver(
           ([entry]) => seen(entry.intersectionRatio > 0.98 ? entry.intersectionRect.height : 0)
@@ -161,5 +161,5 @@ def test_the_name_of_an_enlarged_picture_has_its_own_line_on_a_phone(
     assert box is not None
     assert box["width"] > 300
     page.keyboard.press("Escape")
-    page.set_viewport_size({"width": 320, "height": 640})  # also that of a page enlarged four times
+    page.set_viewport_size({"width": 320, "height": 640})  # or 1280 pixels at 400 % zoom
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -45,7 +45,7 @@ def test_a_map_of_100_000_points_is_drawn_fast(large_map: Page) -> None:
         large_map.mouse.wheel(0, -100 if step < 5 else 100)
         large_map.wait_for_timeout(50)
         spent.append(float(canvas.get_attribute("data-ms") or "inf"))
-    # Milliseconds of one drawing, without a graphics card, on a machine that may be busy.
+    # Milliseconds of one drawing, on the CPU of a machine that may be busy.
     assert min(spent) < 100, spent
     large_map.mouse.click(x, y)
     expect(large_map.locator("#view-map .card")).to_be_visible()

@@ -48,8 +48,8 @@ def test_a_choice_is_answered_by_digits_and_keys(
     expect(page.locator("h1")).to_have_text("Which colour?")
     for key in ("1", "2", "Space", "x"):
         answer(page, key)
-    said = [entry.answer for entry in workspace.session.answers("colour")]
-    assert said == ["g1", "g2", "cannot_tell", "bad_image"]
+    answers = [entry.answer for entry in workspace.session.answers("colour")]
+    assert answers == ["g1", "g2", "cannot_tell", "bad_image"]
 
 
 def test_a_group_keeps_its_digit_when_another_is_not_offered(
@@ -64,7 +64,7 @@ def test_a_group_keeps_its_digit_when_another_is_not_offered(
         page = open_page(address)
         page.select_option("#criterion", "mood")
         expect(page.locator(".choices kbd")).to_have_text(["2", "3"])
-        page.keyboard.press("1")  # is nobody's here
+        page.keyboard.press("1")  # no group has this digit here
         answer(page, "3")
         assert [entry.answer for entry in workspace.session.answers("mood")] == ["g3"]
 

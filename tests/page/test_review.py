@@ -17,14 +17,12 @@ def test_a_conflict_is_resolved_by_retracting_an_answer(
     for pair in [(0, 2), (2, 4)]:
         workspace.criterion("colour").answer(Question.pair(*pair), "same")
     page = open_page(address)
-    workspace.criterion("colour").answer(
-        Question.pair(0, 4), "different"
-    )  # another person, meanwhile
-    settle = page.locator(".review")
-    expect(settle).to_contain_text("These answers contradict each other")
-    expect(settle.locator("li")).to_have_count(3)
-    settle.locator("li", has_text="not used").get_by_role("button").click()
-    expect(settle).to_have_count(0)
+    workspace.criterion("colour").answer(Question.pair(0, 4), "different")  # by another client
+    review = page.locator(".review")
+    expect(review).to_contain_text("These answers contradict each other")
+    expect(review.locator("li")).to_have_count(3)
+    review.locator("li", has_text="not used").get_by_role("button").click()
+    expect(review).to_have_count(0)
     assert workspace.criterion("colour").review.conflicts() == []
     assert len(workspace.session.answers("colour")) == 2
 
@@ -128,7 +126,7 @@ def test_an_ignored_conflict_is_not_shown_again(
     expect(page.locator(".note")).to_be_empty()
     page.reload()
     page.wait_for_selector("#view-ask h1")
-    page.wait_for_timeout(500)  # a status that would bring it back has come by then
+    page.wait_for_timeout(500)  # longer than the next status takes
     expect(page.locator(".review")).to_have_count(0)
 
 
@@ -140,17 +138,22 @@ def test_a_postponed_label_issue_returns_after_20_answers(
         for i in (1, 2, 4)
     ]
 
-    def doubt(*doubted: int) -> None:
-        issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in doubted]
-        news = {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": issues}
-        workspace._receive(news)
+    def add_issues(*numbers: int) -> None:
+        issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in numbers]
+        message = {
+            "event": "trained",
+            "criterion": "colour",
+            "n_answers": 3,
+            "label_issues": issues,
+        }
+        workspace._receive(message)
 
     page = open_page(address)
-    doubt(*numbers[:2])
+    add_issues(*numbers[:2])
     again = page.locator(".label-issue")
     again.get_by_role("button", name="Later").click()
     expect(again).to_have_count(0)
-    doubt(numbers[1], numbers[2])
+    add_issues(numbers[1], numbers[2])
     expect(again).to_have_attribute("data-id", str(numbers[2]))
     again.get_by_role("button", name="Later").click()
     for _ in range(19):

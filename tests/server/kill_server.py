@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +70,7 @@ def kill_servers(folder: Path, n_kills: int, seed: int = 0) -> Client:
             n_before = len(client.acknowledged)
             thread = Thread(target=client.answer_until_killed, args=(address,))
             thread.start()
-            _wait_for(lambda n=n_before: len(client.acknowledged) > n)
+            _wait_for_answers(client, n_before + 1)
             time.sleep(delays.uniform(0, 1.5))
             os.killpg(server.pid, signal.SIGKILL)
             thread.join(30)
@@ -95,9 +94,9 @@ def check(folder: Path, client: Client) -> str:
     )
 
 
-def _wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+def _wait_for_answers(client: Client, n: int, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
-    while not condition():
+    while len(client.acknowledged) < n:
         assert time.monotonic() < end, "no answer was acknowledged"
         time.sleep(0.01)
 

@@ -63,7 +63,7 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
         version=__version__,
         description=(
             "Group images by a person's criterion: questions, answers, groups and exports. "
-            "`by` and `criterion` name a criterion; without them the first one is meant. "
+            "`by` and `criterion` name a criterion; without them the default one is used. "
             "Errors are `{error, message}`."
         ),
         docs_url=None,

@@ -20,9 +20,11 @@ def events_router(workspace: Workspace) -> APIRouter:
 
     @router.get("/events", response_class=EventSourceResponse)
     async def stream_events() -> AsyncIterator[ServerSentEvent]:
-        """Stream what happens: `answers`, `groups`, `training`, `trained`, `images`, and others.
+        """Stream events; the data of each is a JSON object, with `criterion` if it is about one.
 
-        Each event's data is a JSON object; `criterion` names the criterion it is about, if any.
+        `answers`, `groups`, `criteria`, `images` and `folder`: these have changed.
+        `embedding`, `ready`, `training`, `trained`, `problem` and `worker_exited`: the worker.
+        `closing`: the server stops.
         """
         queue = EventQueue()
         unsubscribe = workspace.events.subscribe(queue.put)

@@ -2,21 +2,21 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 
 from likewise.server.models import (
     AnswersResponse,
     EntryResponse,
     LabelIssueResponse,
-    ShortText,
 )
 from likewise.server.presenters import Presenter
+from likewise.server.routes import AnswerId, By, Who
 from likewise.session.log import ANSWERS, RETRACT
 from likewise.workspace.workspace import Workspace
 
-Limit = Annotated[int, Query(ge=1, le=500)]
-Offset = Annotated[int, Query(ge=0, le=2**53)]
-AnswerId = Annotated[int, Path(alias="id", ge=0, le=2**53)]
+Limit = Annotated[int, Query(ge=1, le=500, description="Entries to return.")]
+Offset = Annotated[int, Query(ge=0, le=2**53, description="Entries to skip.")]
+Search = Annotated[str, Query(max_length=200, description="Words that an entry must contain.")]
 
 
 def answers_router(workspace: Workspace) -> APIRouter:
@@ -25,8 +25,8 @@ def answers_router(workspace: Workspace) -> APIRouter:
 
     @router.get("/answers")
     def list_answers(
-        by: ShortText = "",
-        search: ShortText = "",
+        by: By = "",
+        search: Search = "",
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> AnswersResponse:
@@ -55,24 +55,22 @@ def answers_router(workspace: Workspace) -> APIRouter:
         )
 
     @router.delete("/answers/{id}")
-    def retract_answer(
-        answer_id: AnswerId, by: ShortText = "", who: ShortText = ""
-    ) -> EntryResponse:
+    def retract_answer(answer_id: AnswerId, by: By = "", who: Who = "") -> EntryResponse:
         """Retract an answer or a change of a group; retracting a retraction restores the entry."""
         return presenter.entry(workspace.criterion(by).retract(answer_id, who), retracted=True)
 
     @router.post("/answers/{id}/confirm", status_code=204)
-    def confirm_answer(answer_id: AnswerId, by: ShortText = "", who: ShortText = "") -> None:
+    def confirm_answer(answer_id: AnswerId, by: By = "", who: Who = "") -> None:
         """Confirm an answer listed as a label issue: it is not listed again; undo reverts this."""
         workspace.criterion(by).confirm(answer_id, who)
 
     @router.get("/label_issues")
-    def list_label_issues(by: ShortText = "") -> list[LabelIssueResponse]:
+    def list_label_issues(by: By = "") -> list[LabelIssueResponse]:
         """Return answers that the model finds unlikely, the most suspicious first."""
         return [presenter.label_issue(one) for one in workspace.criterion(by).review.label_issues()]
 
     @router.get("/violations")
-    def list_violations(by: ShortText = "") -> list[EntryResponse]:
+    def list_violations(by: By = "") -> list[EntryResponse]:
         """Return active answers that the groups do not satisfy.
 
         This happens only where the answers separate more groups than there are.

@@ -5,10 +5,10 @@ from fastapi import APIRouter, Response
 from likewise.server.models import (
     CriterionResponse,
     NewCriterionRequest,
-    ShortText,
     StatusResponse,
 )
 from likewise.server.presenters import Presenter, json_response
+from likewise.server.routes import By
 from likewise.workspace.workspace import Workspace
 
 
@@ -35,7 +35,7 @@ def criteria_router(workspace: Workspace) -> APIRouter:
         return CriterionResponse(name=made.name, n_clusters=made.n_clusters, n_answers=0)
 
     @router.get("/status", response_model=StatusResponse)
-    def get_status(by: ShortText = "") -> Response:
+    def get_status(by: By = "") -> Response:
         """Return counts, agreement, conflicts and the state of the worker."""
         return json_response(presenter.status(workspace.criterion(by)))
 

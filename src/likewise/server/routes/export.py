@@ -1,15 +1,18 @@
 """Export the groups or the answers as a file, or the images into folders."""
 
+from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
-from likewise.server.models import FoldersRequest, FoldersResponse, ShortText
+from likewise.server.models import FoldersRequest, FoldersResponse
+from likewise.server.routes import By
 from likewise.session.export.folders import export_beside
 from likewise.session.export.formats import FORMATS, export
 from likewise.workspace.workspace import Workspace
 
 _N_LEFT_OUT = 100  # listed in a response
+ExportFormat = Annotated[str, Query(max_length=200, description=", ".join(FORMATS))]
 
 
 def export_router(workspace: Workspace) -> APIRouter:
@@ -17,11 +20,8 @@ def export_router(workspace: Workspace) -> APIRouter:
     router = APIRouter(tags=["export"])
 
     @router.get("/export", response_class=Response)
-    def export_file(to: ShortText = "csv", by: ShortText = "") -> Response:
-        """Return the groups or the answers as a file; the groups satisfy all active answers.
-
-        `to` is csv, parquet, html, answers, labelstudio or fiftyone.
-        """
+    def export_file(to: ExportFormat = "csv", by: By = "") -> Response:
+        """Return the groups or the answers as a file; the groups satisfy all active answers."""
         name = workspace.criterion(by).name
         content = export(workspace.session, workspace.thumbnails, name, to)
         file = quote(f"{name}.{FORMATS[to].extension}")

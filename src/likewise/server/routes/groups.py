@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from likewise.server.models import (
     CellResponse,
@@ -21,9 +21,9 @@ from likewise.server.models import (
     MoveResponse,
     NewGroupRequest,
     NewGroupResponse,
-    ShortText,
 )
 from likewise.server.presenters import Presenter
+from likewise.server.routes import By, GroupId
 from likewise.session.groups import Group
 from likewise.types import Indexes
 from likewise.workspace.criterion import CriterionSession
@@ -31,10 +31,10 @@ from likewise.workspace.gallery import Comparison, Gallery, compare
 from likewise.workspace.map2d import SCALE, load_map
 from likewise.workspace.workspace import Workspace
 
-Limit = Annotated[int, Query(ge=0, le=500)]
-CellLimit = Annotated[int, Query(ge=0, le=50)]
-Offset = Annotated[int, Query(ge=0, le=2**31)]
-GroupId = Annotated[ShortText, Path(alias="id")]
+Limit = Annotated[int, Query(ge=0, le=500, description="Images per group.")]
+CellLimit = Annotated[int, Query(ge=0, le=50, description="Images per cell.")]
+Offset = Annotated[int, Query(ge=0, le=2**31, description="Images to skip.")]
+Second = Annotated[str, Query(max_length=200, description="Name of the second criterion.")]
 _CHUNK = 2_000  # numbers of the map that are formatted at a time
 
 
@@ -43,13 +43,13 @@ def groups_router(workspace: Workspace) -> APIRouter:
     router, presenter = APIRouter(tags=["groups"]), Presenter(workspace)
 
     @router.get("/groups")
-    def list_groups(by: ShortText = "", limit: Limit = 60) -> GroupsResponse:
+    def list_groups(by: By = "", limit: Limit = 60) -> GroupsResponse:
         """Return the groups with their most confident images, and the unsure ones."""
         return _all_groups(workspace.criterion(by), limit)
 
     @router.get("/groups/{id}")
     def get_group(
-        group_id: GroupId, by: ShortText = "", offset: Offset = 0, limit: Limit = 60
+        group_id: GroupId, by: By = "", offset: Offset = 0, limit: Limit = 60
     ) -> GroupResponse:
         """Return `limit` images of one group from `offset` on, the most confident first."""
         return _group(workspace.criterion(by).status.gallery(), group_id, offset, limit)
@@ -77,13 +77,13 @@ def groups_router(workspace: Workspace) -> APIRouter:
         return MoveResponse(**presenter.moved(answers, criterion))
 
     @router.get("/map", response_model=MapResponse)
-    def get_map(by: ShortText = "") -> Response:
+    def get_map(by: By = "") -> Response:
         """Return every image as a point in the plane; empty before the first training."""
         return Response(_map_json(workspace, by), media_type="application/json")
 
     @router.get("/compare")
     def compare_criteria(
-        second: ShortText, first: ShortText = "", limit: CellLimit = 6
+        second: Second, first: By = "", limit: CellLimit = 6
     ) -> ComparisonResponse:
         """Return the contingency table of two criteria, with some images in each cell."""
         one, other = workspace.criterion(first), workspace.criterion(second)
@@ -142,13 +142,17 @@ def _map_json(workspace: Workspace, by: str) -> str:
     """Return a `MapResponse` as JSON, formatted column by column."""
     criterion = workspace.criterion(by)
     images, points = load_map(workspace.session, criterion.name)
-    group: npt.NDArray[Any]
     if criterion.status.results is None:
         images, points, group, keys = images[:0], points[:0], images[:0], []
     else:
         gallery = criterion.status.gallery()
         group, keys = gallery.group_of[images], [one.key for one in gallery.groups]
-    columns = {"ids": images, "x": points[:, 0], "y": points[:, 1], "group": group}
+    columns: dict[str, npt.NDArray[Any]] = {
+        "ids": images,
+        "x": points[:, 0],
+        "y": points[:, 1],
+        "group": group,
+    }
     parts = [f'"{name}":[{format_numbers(column)}]' for name, column in columns.items()]
     return f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
 

@@ -1,14 +1,14 @@
 """Images: files, thumbnails, details, and a new scan of the folder."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 
-from likewise.server.models import ChangesResponse, ImageResponse, ShortText
+from likewise.server.models import ChangesResponse, ImageResponse
+from likewise.server.routes import By, ImageId
 from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
 
-ImageId = Annotated[int, Path(alias="id", ge=0, le=2**31)]
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
@@ -27,7 +27,7 @@ def images_router(workspace: Workspace) -> APIRouter:
         return _webp(workspace.thumbnails.thumbnail(image_id))
 
     @router.get("/images/{id}/info")
-    def get_image_info(image_id: ImageId, by: ShortText = "") -> ImageResponse:
+    def get_image_info(image_id: ImageId, by: By = "") -> ImageResponse:
         """Return the name of an image and the confidence of its group."""
         return ImageResponse(**asdict(workspace.criterion(by).status.gallery().image(image_id)))
 

@@ -8,16 +8,17 @@ from likewise.server.models import (
     AnswerRequest,
     AnswerResponse,
     QuestionsResponse,
-    ShortText,
     UndoRequest,
     UndoResponse,
 )
 from likewise.server.presenters import Presenter, json_response
+from likewise.server.routes import By, Who
 from likewise.workspace.question_queue import n_implied
 from likewise.workspace.workspace import Workspace
 
 _N_NEXT = 4  # questions in the response to an answer
-Count = Annotated[int, Query(ge=1, le=50)]
+Count = Annotated[int, Query(ge=1, le=50, description="Questions to return.")]
+Client = Annotated[str, Query(max_length=200, description="Any id; default: `who`.")]
 
 
 def questions_router(workspace: Workspace) -> APIRouter:
@@ -26,7 +27,7 @@ def questions_router(workspace: Workspace) -> APIRouter:
 
     @router.get("/questions")
     def list_questions(
-        n: Count = 1, by: ShortText = "", who: ShortText = "", client: ShortText = ""
+        n: Count = 1, by: By = "", who: Who = "", client: Client = ""
     ) -> QuestionsResponse:
         """Return the next `n` questions; different clients get different ones."""
         criterion = workspace.criterion(by)
