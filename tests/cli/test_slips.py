@@ -119,7 +119,7 @@ def test_while_the_page_is_open_its_address_is_told(
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     message = error_of(run, *words)
     assert f"{called} is at work in another process already, and its page is" in message
-    assert f"is {page.address} ; go on there" in message
+    assert f"is {page.url} ; go on there" in message
 
 
 def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:

@@ -61,7 +61,7 @@ def test_the_page_is_served_answers_are_kept_and_ctrl_c_ends_it(photos: Path) ->
         assert session.criterion("colour").n_clusters == 3
         door = load_address(session.path)  # an open page finds the next start there
         assert door is not None
-        assert door.address == address
+        assert door.url == address
 
 
 def _torchless(pid: int) -> bool:

@@ -138,8 +138,8 @@ def test_a_postponed_label_issue_returns_after_20_answers(
         for i in (1, 2, 4)
     ]
 
-    def add_issues(*numbers: int) -> None:
-        issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in numbers]
+    def add_issues(*ids: int) -> None:
+        issues = [{"answer": n, "image": 0, "probability": 0.9, "evidence": [n]} for n in ids]
         message = {
             "event": "trained",
             "criterion": "colour",

@@ -127,18 +127,20 @@ def _converse(
 
 
 def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> int:
+    from likewise.server.presenters import entry_text
 
     entry = criterion.undo(who)
     if entry is None:
         say("There is nothing to take back.")
         return 0
-    say(f"Taken back: {says(entry, criterion.status.groups)}.")
+    say(f"Taken back: {entry_text(entry, criterion.status.groups)}.")
     if entry.is_answer:
         criterion.ask_again(workspace.session.as_answer(entry).question, who)
     return 1
 
 
 def _tell(question: "Question", reply: "AnswerOutcome", criterion: "CriterionSession") -> None:
+    from likewise.server.presenters import entry_text
     from likewise.workspace.question_queue import n_implied
 
     n_also = n_implied(question, reply.result)
@@ -147,7 +149,7 @@ def _tell(question: "Question", reply: "AnswerOutcome", criterion: "CriterionSes
     if reply.conflict is not None:
         against = reply.conflict.against
         said = ", ".join(
-            f"{says(one, criterion.status.groups)} (answer {one.id})" for one in against
+            f"{entry_text(one, criterion.status.groups)} (answer {one.id})" for one in against
         )
         note(
             f"  That contradicts earlier answers: {said}. It is set aside; say u to take it back, "
