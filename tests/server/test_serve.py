@@ -10,10 +10,13 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
 from likewise.errors import LikewiseError
 from likewise.server.app import create_app
@@ -52,7 +55,9 @@ def test_a_port_in_use_is_an_error() -> None:
             bind("127.0.0.1", taken.getsockname()[1])
 
 
-def test_events_are_streamed_and_end_with_the_server(workspace: Workspace) -> None:
+@contextmanager
+def served(workspace: Workspace) -> Iterator[tuple[uvicorn.Server, httpx.Client]]:
+    """Serve in a thread; yield the server, and a client with the token."""
     ready = threading.Event()
     with bind("127.0.0.1", 0) as bound:
         server = make_server(create_app(workspace, TOKEN), ready.set)
@@ -60,24 +65,37 @@ def test_events_are_streamed_and_end_with_the_server(workspace: Workspace) -> No
         thread.start()
         assert ready.wait(20)
         address = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        with (
-            httpx.Client(base_url=address, headers=AUTHORISED, timeout=20) as client,
-            client.stream("GET", "/api/events") as stream,
-        ):
-            lines = stream.iter_lines()
-            assert next(lines) == "event: starting"
-            question = {"kind": "pair", "images": [0, 2]}
-            httpx.post(
-                f"{address}/api/answers",
-                json={"question": question, "answer": "same"},
-                headers=AUTHORISED,
-            ).raise_for_status()
-            data = [line for line in (next(lines) for _ in range(4)) if line.startswith("data")]
-            assert json.loads(data[-1][5:]) == {"event": "answers", "criterion": "colour"}
-            server.should_exit = True
-            assert "event: closing" in list(lines)
+        with httpx.Client(base_url=address, headers=AUTHORISED, timeout=20) as client:
+            yield server, client
+        server.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
+
+
+def test_events_are_streamed_and_end_with_the_server(workspace: Workspace) -> None:
+    with served(workspace) as (server, client), client.stream("GET", "/api/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: starting"
+        question = {"kind": "pair", "images": [0, 2]}
+        client.post(
+            "/api/answers", json={"question": question, "answer": "same"}
+        ).raise_for_status()
+        data = [line for line in (next(lines) for _ in range(4)) if line.startswith("data")]
+        assert json.loads(data[-1][5:]) == {"event": "answers", "criterion": "colour"}
+        server.should_exit = True
+        assert "event: closing" in list(lines)
+
+
+def test_a_client_that_disconnects_is_unsubscribed(workspace: Workspace) -> None:
+    with served(workspace) as (_, client):
+        with client.stream("GET", "/api/events") as stream:
+            assert next(stream.iter_lines()) == "event: starting"
+            assert len(workspace.events._listeners) == 1
+        end = time.monotonic() + 20
+        while workspace.events._listeners and time.monotonic() < end:
+            workspace.events.publish({"event": "criteria"})
+            time.sleep(0.1)
+        assert workspace.events._listeners == []
 
 
 def answer_until_killed(port: int, life: int, acknowledged: list[str]) -> None:

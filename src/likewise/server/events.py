@@ -1,4 +1,8 @@
-"""Server-sent events: the page hears what changed and requests what it shows."""
+"""Server-sent events: they tell the page what changed; it requests what it shows.
+
+`fastapi.sse` formats the events and sends keep-alive comments. sse-starlette does the same, but is
+one more dependency and patches uvicorn's signal handler.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
