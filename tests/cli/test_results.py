@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.desk.pupil import Pupil, Vectors
 from likewise.images.files import read_folder
 from likewise.metrics import accuracy
 from likewise.session import Session
+from likewise.workspace.training_job import SessionVectors, TrainingJob
 from tests.cli.conftest import COLOURS, Run, colour_of, done, error_of, json_of, paint
 
 
@@ -100,8 +100,8 @@ def test_a_model_older_than_the_last_training_is_not_used(
     session = Path("photos.likewise")
     answered(session)
     with Session.open(session, write=False) as opened:
-        vectors = Vectors.of(opened, "bundled", lambda _: None)
-        Pupil(opened, opened.criterion("colour"), vectors, lambda _: None).study(
+        vectors = SessionVectors.load(opened, "bundled", lambda _: None)
+        TrainingJob(opened, opened.criterion("colour"), vectors, lambda _: None).run(
             opened.criterion("colour")
         )
     images = json_of(run("predict", session, new, "--by", "colour", "--json"))["images"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.server.door import last_door
+from likewise.server.page_address import load_address
 from likewise.server.serve import bind
 from likewise.session import Session
 from tests.cli.conftest import Run, done
@@ -59,9 +59,9 @@ def test_the_page_is_served_answers_are_saved_and_ctrl_c_stops_it(photos: Path) 
     with Session.open(photos.with_name("photos.likewise")) as session:
         assert [entry.answer for entry in session.answers("colour")] == ["different"]
         assert session.criterion("colour").n_clusters == 3
-        door = last_door(session.path)  # the next start uses the same address
-        assert door is not None
-        assert door.address == address
+        saved = load_address(session.path)  # the next start uses the same address
+        assert saved is not None
+        assert saved.url == address
 
 
 def _has_no_torch(pid: int) -> bool:

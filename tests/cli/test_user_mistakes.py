@@ -9,7 +9,7 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.images.files import read_folder
-from likewise.server.door import Door, keep_door
+from likewise.server.page_address import PageAddress, save_address
 from likewise.server.serve import bind
 from likewise.session import Session
 from tests.cli.conftest import Run, error_of
@@ -27,13 +27,13 @@ def session(photos: Path) -> Path:
 
 
 @pytest.fixture
-def page(session: Path) -> Iterator[Door]:
+def page(session: Path) -> Iterator[PageAddress]:
     """The address of the page of that session, which is open."""
     with bind("127.0.0.1", 0) as bound, Session.open(session):
         bound.listen()
-        door = Door("127.0.0.1", bound.getsockname()[1], "token")
-        keep_door(session, door)
-        yield door
+        address = PageAddress("127.0.0.1", bound.getsockname()[1], "token")
+        save_address(session, address)
+        yield address
 
 
 def _too_late(*args: object, **options: object) -> None:
@@ -94,7 +94,7 @@ def test_a_model_that_does_not_exist(run: Run, photos: Path) -> None:
 def test_invalid_input_of_predict_raises_before_a_long_step(
     run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.desk.pupil.Vectors.of", _too_late)
+    monkeypatch.setattr("likewise.workspace.training_job.SessionVectors.load", _too_late)
     message = error_of(run, "predict", session, "nowhere", "--by", "colour")
     assert "The folder 'nowhere' does not exist" in message
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
@@ -115,7 +115,7 @@ def test_invalid_input_of_predict_raises_before_a_long_step(
 )
 def test_the_error_contains_the_address_of_an_open_page(
     run: Run,
-    page: Door,
+    page: PageAddress,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[object, ...],
     given: str,
@@ -123,12 +123,12 @@ def test_the_error_contains_the_address_of_an_open_page(
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
     message = error_of(run, *arguments)
     assert f"{given} is already open in another process, and its page is" in message
-    assert f"is {page.address} ; continue there" in message
+    assert f"is {page.url} ; continue there" in message
 
 
 def test_the_error_does_not_contain_the_address_of_a_closed_page(run: Run, session: Path) -> None:
     with bind("127.0.0.1", 0) as bound:
-        keep_door(session, Door("127.0.0.1", bound.getsockname()[1], "token"))
+        save_address(session, PageAddress("127.0.0.1", bound.getsockname()[1], "token"))
     with Session.open(session):
         message = error_of(run, "ask", session, "--by", "colour")
     assert "is in use for writing by this process; close it there first" in message

@@ -14,9 +14,9 @@ from likewise.errors import AnswersEndedError, SessionError
 if TYPE_CHECKING:
     from likewise.cli.terminal_images import ImageViewer
     from likewise.constraints.question import Question
-    from likewise.desk.desk import Desk
-    from likewise.desk.sorting import Reply, Sorting
     from likewise.oracles.terminal import TerminalOracle
+    from likewise.workspace.criterion import AnswerOutcome, CriterionSession
+    from likewise.workspace.workspace import Workspace
 
 
 class _UndoRequest(Exception):  # noqa: N818  # not an error: the person typed u
@@ -56,19 +56,19 @@ def ask(
     from likewise.cli.console import ProgressBars
     from likewise.cli.start import wait_for_embeddings
     from likewise.cli.terminal_images import ImageViewer
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
+    from likewise.workspace.workspace import Workspace
 
     check_encoder(encoder or "bundled")
     opened = open_to_write(session)
-    with Desk(opened, encoder=encoder or "bundled") as workspace:
+    with Workspace(opened, encoder=encoder or "bundled") as workspace:
         if not opened.criteria:
             raise SessionError(
                 f"{session} has no criterion; create one with `likewise start FOLDER --by NAME`."
             )
-        criterion = workspace.sorting(opened.criterion(by).name)
-        viewer = ImageViewer(workspace.album.thumbnail, images)  # checks the option first
+        criterion = workspace.criterion(opened.criterion(by).name)
+        viewer = ImageViewer(workspace.thumbnails.thumbnail, images)  # checks the option first
         with ProgressBars() as bars:
             wait_for_embeddings(workspace, bars, criterion.name)
         root = opened.root or Path()
@@ -86,8 +86,8 @@ def ask(
             viewer.close()
 
 
-def _group_name(key: str, criterion: "Sorting") -> str:
-    return criterion.groups.name(key) if key in criterion.groups else "a group"
+def _group_name(key: str, criterion: "CriterionSession") -> str:
+    return criterion.status.groups.name(key) if key in criterion.status.groups else "a group"
 
 
 def _read(prompt: str) -> str:
@@ -103,8 +103,8 @@ def _read(prompt: str) -> str:
 
 
 def _ask_questions(
-    workspace: "Desk",
-    criterion: "Sorting",
+    workspace: "Workspace",
+    criterion: "CriterionSession",
     oracle: "TerminalOracle",
     n: int | None,
     viewer: "ImageViewer",
@@ -125,37 +125,41 @@ def _ask_questions(
         except AnswersEndedError:
             break
         question = questions[0]
-        outcome = workspace.answer(criterion.name, question, answer.answer, who, answer.seconds)
+        outcome = criterion.answer(question, answer.answer, who, answer.seconds)
         _print_outcome(question, outcome, criterion)
         n_answered += 1
-    print_line(f"{count_noun(sum(criterion.tally().values()), 'answer')} in total, all saved.")
+    print_line(f"{count_noun(criterion.status.n_answers, 'answer')} in total, all saved.")
 
 
-def _undo(workspace: "Desk", criterion: "Sorting", who: str) -> int:
+def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> int:
     """Undo the last change of a person; return the number of answers undone."""
-    from likewise.desk.wording import says
+    from likewise.server.presenters import entry_text
 
-    entry = workspace.undo(criterion.name, who)
+    entry = criterion.undo(who)
     if entry is None:
         print_line("There is nothing to undo.")
         return 0
-    print_line(f"Undone: {says(entry, criterion.groups)}.")
+    print_line(f"Undone: {entry_text(entry, criterion.status.groups)}.")
     if entry.is_answer:
         criterion.ask_again(workspace.session.as_answer(entry).question, who)
     return 1
 
 
-def _print_outcome(question: "Question", outcome: "Reply", criterion: "Sorting") -> None:
+def _print_outcome(
+    question: "Question", outcome: "AnswerOutcome", criterion: "CriterionSession"
+) -> None:
     """Print what else follows from an answer, or what it contradicts."""
-    from likewise.desk.openness import also_settled
-    from likewise.desk.wording import says
+    from likewise.server.presenters import entry_text
+    from likewise.workspace.question_queue import n_implied
 
-    n_implied = also_settled(question, outcome.told)
-    if n_implied:
-        print_line(f"  this implies the relation of {count_noun(n_implied, 'other pair')}")
+    n_others = n_implied(question, outcome.result)
+    if n_others:
+        print_line(f"  this implies the relation of {count_noun(n_others, 'other pair')}")
     if outcome.conflict is not None:
         against = outcome.conflict.against
-        earlier = ", ".join(f"{says(one, criterion.groups)} (answer {one.id})" for one in against)
+        earlier = ", ".join(
+            f"{entry_text(one, criterion.status.groups)} (answer {one.id})" for one in against
+        )
         print_note(
             f"  This answer contradicts earlier ones: {earlier}. It is saved as a conflict; type "
             "u to undo it, or retract one of the others on the page."

@@ -101,14 +101,14 @@ def _default_path(session: "Session", by: str, to: str) -> Path:
 
 def _export_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
     from likewise.cli.console import check_new_path, replace_file
-    from likewise.desk.album import Album
     from likewise.session.export.formats import export as content_of
     from likewise.session.export.formats import left_out
     from likewise.session.export.tables import Exported
+    from likewise.workspace.thumbnails import Thumbnails
 
     check_new_path(out)
     name = session.criterion(by).name
-    replace_file(out, content_of(session, Album(session), name, to))
+    replace_file(out, content_of(session, Thumbnails(session), name, to))
     if to == "answers":
         return Exported(session.graph(name).n_answers, ())
     skipped = left_out(session, name, to)

@@ -19,7 +19,6 @@ from likewise.cli.sessions import (
     read_images,
 )
 from likewise.constraints.question import Answer
-from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
@@ -28,6 +27,7 @@ from likewise.session.database import DATABASE
 from likewise.session.import_answers import Imported, import_answers
 from likewise.session.results import load_results
 from likewise.session.session import Session
+from likewise.workspace.cluster_matching import group_keys, save_matched_results
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class FitSession:
         position = {content: i for i, content in reversed(all_hashes)}
         positions = np.array([position[content] for content in trained.hashes], dtype=np.intp)
         n, has_groups = model.probabilities_.shape[1], bool(self.session.groups(self.by).all())
-        keep_found(
+        save_matched_results(
             self.session,
             self.by,
             model,

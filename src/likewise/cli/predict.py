@@ -140,8 +140,8 @@ def _train(session: "Session", by: str, encoder: str, bars: "ProgressBars") -> _
 
     It is not saved: the session may be in use, or on a read-only disk.
     """
-    from likewise.desk.messages import Message
-    from likewise.desk.pupil import Pupil, Vectors
+    from likewise.workspace.training_job import SessionVectors, TrainingJob
+    from likewise.workspace.worker_process import Message
 
     _check_answers(session, by)
     criterion = session.criterion(by)
@@ -151,8 +151,8 @@ def _train(session: "Session", by: str, encoder: str, bars: "ProgressBars") -> _
         if message["event"] == "embedding":
             update(message["done"], message["total"])
 
-    job = Pupil(session, criterion, Vectors.of(session, encoder, on_event), on_event)
-    keys, groups = job.learn(), session.groups(criterion.name)
+    job = TrainingJob(session, criterion, SessionVectors.load(session, encoder, on_event), on_event)
+    keys, groups = job.fit_only(), session.groups(criterion.name)
     job.model.encoder = encoder
     return _Trained(job.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
 

@@ -43,14 +43,14 @@ def open_to_write(path: Path, given: Path | None = None) -> "Session":
     try:
         return Session.open(path)
     except SessionBusyError as error:
-        from likewise.server.door import is_open, last_door
+        from likewise.server.page_address import is_open, load_address
 
-        page = last_door(path)
+        page = load_address(path)
         if page is None or not is_open(page):
             raise
         raise SessionBusyError(
             f"{given or path} is already open in another process, and its page is "
-            f"{page.address} ; continue there, or stop that process with Ctrl+C first."
+            f"{page.url} ; continue there, or stop that process with Ctrl+C first."
         ) from error
 
 

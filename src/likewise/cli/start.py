@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import ProgressBars
-    from likewise.desk.desk import Desk
-    from likewise.server.door import Door
+    from likewise.server.page_address import PageAddress
     from likewise.session.session import Session
+    from likewise.workspace.workspace import Workspace
 
 _QUESTION_TIMEOUT = 5.0  # seconds the model has to select the first questions; then random pairs
 _MAX_WORKER_EXITS = 3
@@ -61,10 +61,10 @@ def start(
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
     from likewise.cli.console import ProgressBars
-    from likewise.desk.desk import Desk
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
-    from likewise.server.door import LOOPBACK, Door, bind_again, last_door
+    from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
+    from likewise.workspace.workspace import Workspace
 
     check_image_folder(folder, "start")
     path = session or default_session_path(folder)
@@ -77,14 +77,14 @@ def start(
             "with its token see all images of the folder, answer and export; the connection is "
             "not encrypted. Do not share the address further."
         )
-    last = last_door(path) if is_local else None
-    with bind_again(host, port, last) as bound:
+    last = load_address(path) if is_local else None
+    with bind_preferred(host, port, last) as bound:
         with ProgressBars() as bars:
             opened = _open_session(folder, path, bars)
         _ensure_criterion(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
-        page = Door(host, bound.getsockname()[1], token)
-        workspace = Desk(opened, encoder=encoder or BUNDLED, first=by)
+        page = PageAddress(host, bound.getsockname()[1], token)
+        workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
         _serve(workspace, bound, page, browser=not no_browser)
 
 
@@ -141,32 +141,34 @@ def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
         session.ensure_criterion(by, k)
 
 
-def _serve(workspace: "Desk", bound: "socket.socket", page: "Door", *, browser: bool) -> None:
+def _serve(
+    workspace: "Workspace", bound: "socket.socket", page: "PageAddress", *, browser: bool
+) -> None:
     """Serve the page until Ctrl+C."""
     from likewise.cli.console import ProgressBars
     from likewise.server.app import create_app
-    from likewise.server.door import EVERYWHERE, LOOPBACK, keep_door
+    from likewise.server.page_address import ANY_HOST, LOOPBACK, save_address
     from likewise.server.serve import serve
 
     def on_ready() -> None:
         if page.host in LOOPBACK:  # for other hosts, a token is used for one run only
-            keep_door(workspace.session.path, page)
-        print_line(page.address)
-        if page.host in EVERYWHERE:
+            save_address(workspace.session.path, page)
+        print_line(page.url)
+        if page.host in ANY_HOST:
             print_note("Note: on other machines, replace 127.0.0.1 by the address of this one.")
         typer.get_text_stream("stdout").flush()
         if browser:
-            webbrowser.open(page.address)
+            webbrowser.open(page.url)
 
     with workspace:
         for criterion in workspace.session.criteria:
-            workspace.sorting(criterion.name)
+            workspace.criterion(criterion.name)
         with ProgressBars() as bars:
             wait_for_embeddings(workspace, bars)
         serve(create_app(workspace, page.token, [page.host]), bound, on_ready)
 
 
-def wait_for_embeddings(workspace: "Desk", bars: "ProgressBars", by: str = "") -> None:
+def wait_for_embeddings(workspace: "Workspace", bars: "ProgressBars", by: str = "") -> None:
     """Wait until the worker has all embeddings, and a short time for its first questions.
 
     Raises
@@ -180,24 +182,26 @@ def wait_for_embeddings(workspace: "Desk", bars: "ProgressBars", by: str = "") -
         if message["event"] == "embedding":
             update(int(str(message["done"])), int(str(message["total"])))
 
-    unsubscribe = workspace.listen(on_event)
+    unsubscribe = workspace.events.subscribe(on_event)
     while not workspace.is_ready.wait(0.2):
-        if workspace.n_deaths > _MAX_WORKER_EXITS:
-            reason = workspace.state.get("reason")
+        if workspace.n_worker_exits > _MAX_WORKER_EXITS:
+            reason = workspace.worker_state.get("reason")
             raise LikewiseError(
                 f"The worker process does not start ({reason}); check the memory of this machine "
                 "and try again. All answers are saved."
             )
     unsubscribe()
-    for image in workspace.skipped:
+    for image in workspace.skipped_images:
         print_note(f"  {image['name']!r} {image['reason']}")
-    if workspace.state["event"] == "trouble":
-        raise LikewiseError(str(workspace.trouble))
+    if workspace.worker_state["event"] == "problem":
+        raise LikewiseError(str(workspace.problem))
     _wait_for_questions(workspace, by)
 
 
-def _wait_for_questions(workspace: "Desk", by: str) -> None:
+def _wait_for_questions(workspace: "Workspace", by: str) -> None:
     """Wait a short time until the model has selected the first questions."""
-    queue, end = workspace.sorting(by).line, time.monotonic() + _QUESTION_TIMEOUT
-    while not len(queue) and workspace.state["event"] != "trained" and time.monotonic() < end:
+    queue, end = workspace.criterion(by).queue, time.monotonic() + _QUESTION_TIMEOUT
+    while (
+        not len(queue) and workspace.worker_state["event"] != "trained" and time.monotonic() < end
+    ):
         time.sleep(0.05)
