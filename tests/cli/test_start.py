@@ -74,7 +74,7 @@ def test_a_port_in_use_raises_before_a_long_step(run: Run, photos: Path) -> None
         port = taken.getsockname()[1]
         result = run("start", photos, "--by", "colour", "--no-browser", "--port", port)
     assert result.exit_code == 1
-    assert f"Error: 127.0.0.1:{port} cannot be used" in result.stderr
+    assert f"Error: Cannot listen on 127.0.0.1:{port}" in result.stderr
     assert not photos.with_name("photos.likewise").exists()
 
 

@@ -1,18 +1,26 @@
 """Chains of constraints: the shortest one, and none that is as long as the limit."""
 
+from collections import defaultdict
+
 import pytest
 
-from likewise.constraints.explain import UNLIMITED, ChainSearch, ConstraintEdges
+from likewise.constraints.explain import UNLIMITED, ChainSearch, Edge
 from likewise.constraints.question import Relation
 
 
-def path() -> ConstraintEdges:
+def edges_of(*edges: Edge) -> dict[int, list[Edge]]:
+    """The edges at each node."""
+    found: defaultdict[int, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        for node in edge[:2]:
+            found[node].append(edge)
+    return found
+
+
+def path(*more: Edge) -> dict[int, list[Edge]]:
     """0 = 1 = 2 = 3, then 3 differs from 4."""
-    edges = ConstraintEdges()
-    for node in range(3):
-        edges.add((node, node + 1, Relation.SAME, node))
-    edges.add((3, 4, Relation.DIFFERENT, 3))
-    return edges
+    links = [(node, node + 1, int(Relation.SAME), node) for node in range(3)]
+    return edges_of(*links, (3, 4, int(Relation.DIFFERENT), 3), *more)
 
 
 def is_linked(first: int, second: int) -> bool:
@@ -37,8 +45,7 @@ def test_a_relation_that_does_not_hold_has_no_chain() -> None:
 
 
 def test_with_two_groups_an_even_number_of_cannot_links_is_a_must_link() -> None:
-    edges = path()
-    edges.add((4, 5, Relation.DIFFERENT, 4))
+    edges = path((4, 5, int(Relation.DIFFERENT), 4))
     assert ChainSearch(edges, False, is_linked).shortest(3, 5, Relation.SAME) is None
     chain = ChainSearch(edges, True, is_linked).shortest(3, 5, Relation.SAME)
     assert chain is not None

@@ -1,11 +1,12 @@
 """The active constraints: those of all answers that contradict no earlier answer."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from likewise.constraints.closure import Closure
-from likewise.constraints.constraint import Constraint, GivenRelation
-from likewise.constraints.explain import UNLIMITED, ChainSearch, ConstraintEdges, Edge
-from likewise.constraints.question import Relation
+from likewise.constraints.constraint import Constraint
+from likewise.constraints.explain import UNLIMITED, ChainSearch, Edge
+from likewise.constraints.question import GivenRelation, Relation
 
 Proof = tuple[Constraint, ...]
 
@@ -39,7 +40,7 @@ class ActiveConstraints:
     def __init__(self, n_images: int, *, two_groups: bool) -> None:
         self._n_images, self._two_groups = n_images, two_groups
         self.closure = Closure(n_images, two_groups=two_groups)
-        self.edges = ConstraintEdges()
+        self.edges: defaultdict[int, list[Edge]] = defaultdict(list)  # node -> its edges
         self.conflicts: dict[int, Proof] = {}  # answer id -> proof
         self.names: dict[str, GroupName] = {}
         self._name_nodes: dict[str, int] = {}  # of names that an answer has used or tried to
@@ -77,8 +78,10 @@ class ActiveConstraints:
             return 0, proof
         n_settled = 0
         for edge in edges:
-            self.edges.add(edge)
-            n_settled += self.closure.link(*edge[:3])
+            first, second, relation, _ = edge
+            self.edges[first].append(edge)
+            self.edges[second].append(edge)
+            n_settled += self.closure.link(first, second, relation)
         if isinstance(name, str) and name:
             image, node, relation, _ = edges[0]
             self._name_of_answer[answer_id] = name

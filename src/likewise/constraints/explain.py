@@ -7,7 +7,7 @@ cannot-link was crossed, encoded as ``2 * node + crossed``.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from likewise.constraints.question import Relation
 
@@ -16,35 +16,13 @@ Trail = dict[int, tuple[int, Edge] | None]  # state -> the state before it and t
 UNLIMITED = sys.maxsize
 
 
-class ConstraintEdges:
-    """The active constraints as edges between nodes; two nodes may share several."""
-
-    def __init__(self) -> None:
-        self._edges: dict[int, list[Edge]] = {}
-
-    def __contains__(self, node: int) -> bool:
-        return node in self._edges
-
-    def at(self, node: int) -> Sequence[Edge]:
-        """Return the edges at a node."""
-        return self._edges.get(node, ())
-
-    def add(self, edge: Edge) -> None:
-        """Add one edge."""
-        edges = self._edges
-        for node in edge[:2]:
-            if node in edges:
-                edges[node].append(edge)
-            else:
-                edges[node] = [edge]
-
-
 class ChainSearch:
     """Breadth-first search from both ends for the shortest chain.
 
     Parameters
     ----------
-    edges : ConstraintEdges
+    edges : mapping of int to list of tuple
+        The edges at each node; it may grow later.
     two_groups : bool
         Whether different from different is the same.
     is_linked : callable
@@ -53,7 +31,10 @@ class ChainSearch:
     """
 
     def __init__(
-        self, edges: ConstraintEdges, two_groups: bool, is_linked: Callable[[int, int], bool]
+        self,
+        edges: Mapping[int, Sequence[Edge]],
+        two_groups: bool,
+        is_linked: Callable[[int, int], bool],
     ) -> None:
         self._edges, self._two_groups, self._is_linked = edges, two_groups, is_linked
 
@@ -86,7 +67,7 @@ class ChainSearch:
         found = []
         for state in frontier:
             node, crossed = state >> 1, state & 1
-            for edge in self._edges.at(node):
+            for edge in self._edges.get(node, ()):
                 first, second, relation, _ = edge
                 other = first + second - node
                 if relation > 0:
@@ -102,7 +83,7 @@ class ChainSearch:
 
     def _n_edges(self, frontier: list[int]) -> int:
         """Return how many edges the next step would look at."""
-        return sum([len(self._edges.at(state >> 1)) for state in frontier])
+        return sum([len(self._edges.get(state >> 1, ())) for state in frontier])
 
 
 def _trace(trail: Trail, state: int) -> list[Edge]:

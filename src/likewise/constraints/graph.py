@@ -7,12 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.active import ActiveConstraints, Proof
-from likewise.constraints.constraint import (
-    AnswerResult,
-    checked_image,
-    checked_images,
-    given_relations,
-)
+from likewise.constraints.closure import Closure
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.pseudo import PseudoLinks
 from likewise.constraints.question import (
     BAD_IMAGE,
@@ -23,6 +19,9 @@ from likewise.constraints.question import (
     Question,
     Relation,
     Relations,
+    checked_image,
+    checked_images,
+    given_relations,
 )
 from likewise.errors import InvalidParameterError
 from likewise.types import Indexes, Pairs
@@ -80,6 +79,7 @@ class ConstraintGraph:
         self._active: ActiveConstraints | None = None  # None: to be replayed
         self._known_proofs: dict[int, Proof] = {}  # of the conflicts before the last retraction
         self._pseudo = PseudoLinks()
+        self._version = 0  # changes whenever the closure of the answers changes
 
     @property
     def answers(self) -> Mapping[int, Answer]:
@@ -138,8 +138,7 @@ class ConstraintGraph:
         if answer.answer == BAD_IMAGE:
             self._bad[answer_id] = answer
         n_settled, proof = active.add(answer_id, relations)
-        if not proof:
-            self._pseudo.invalidate()
+        self._version += 1
         return AnswerResult(answer_id, not proof, proof, n_settled)
 
     def add(self, i: int, j: int, relation: Relation) -> AnswerResult:
@@ -174,7 +173,7 @@ class ConstraintGraph:
             del self._active.conflicts[answer_id]
         elif answer.answer not in (CANNOT_TELL, BAD_IMAGE):  # it had active constraints
             self._known_proofs, self._active = self._active.conflicts, None
-            self._pseudo.invalidate()
+            self._version += 1
 
     def relation(self, i: int, j: int) -> Relation:
         """Return the relation of images `i` and `j` that follows from the answers."""
@@ -191,8 +190,7 @@ class ConstraintGraph:
             Whether to include the pseudo-links.
         """
         checked = self._checked(indexes)
-        closure = self._current().closure
-        relations = (self._pseudo.closure(closure) if pseudo else closure).matrix(checked)
+        relations = self._closure(pseudo=pseudo).matrix(checked)
         np.fill_diagonal(relations, 0)
         return relations
 
@@ -203,9 +201,7 @@ class ConstraintGraph:
         checked = self._checked(pairs)
         if checked.size and (checked.ndim != 2 or checked.shape[1] != 2):
             raise InvalidParameterError(f"pairs must have shape (m, 2), got {checked.shape}.")
-        closure = self._current().closure
-        closure = self._pseudo.closure(closure) if pseudo else closure
-        return closure.pairs(checked.reshape(-1, 2))
+        return self._closure(pseudo=pseudo).pairs(checked.reshape(-1, 2))
 
     def proof(self, i: int, j: int) -> Proof:
         """Return the shortest chain of constraints behind `relation(i, j)`; empty if unknown."""
@@ -237,6 +233,11 @@ class ConstraintGraph:
     def clear_pseudo(self) -> None:
         """Remove all pseudo-links."""
         self._pseudo.clear()
+
+    def _closure(self, *, pseudo: bool) -> Closure:
+        """Return the closure of the answers, with or without the pseudo-links."""
+        closure = self._current().closure
+        return self._pseudo.closure(closure, self._version) if pseudo else closure
 
     def _current(self) -> ActiveConstraints:
         """Return the active constraints; replay the log if answers were retracted."""

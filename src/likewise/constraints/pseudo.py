@@ -13,6 +13,7 @@ class PseudoLinks:
     def __init__(self) -> None:
         self._links: dict[tuple[int, int], int] = {}
         self._closure: Closure | None = None  # of the answers and the pseudo-links
+        self._version = -1  # of the answers in it
 
     def add(self, first: int, second: int, relation: int) -> None:
         """Add a pseudo-link in place of an earlier one of this pair; ``UNKNOWN`` removes it."""
@@ -33,16 +34,20 @@ class PseudoLinks:
         self._links.clear()
         self._closure = None
 
-    def invalidate(self) -> None:
-        """Drop the cached closure; call this after the answers have changed."""
-        self._closure = None
+    def closure(self, answers: Closure, version: int) -> Closure:
+        """Return the closure of the answers and the pseudo-links.
 
-    def closure(self, answers: Closure) -> Closure:
-        """Return the closure of the answers and the pseudo-links; `answers` is not changed."""
+        Parameters
+        ----------
+        answers : Closure
+            It is not changed.
+        version : int
+            A number that changes whenever `answers` does.
+        """
         if not self._links:
             return answers
-        if self._closure is None:
-            self._closure = answers.copy()
+        if self._closure is None or version != self._version:
+            self._closure, self._version = answers.copy(), version
             for (first, second), relation in self._links.items():
                 _link_if_unknown(self._closure, first, second, relation)
         return self._closure
