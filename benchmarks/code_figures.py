@@ -294,7 +294,7 @@ with tempfile.TemporaryDirectory() as place:
         pixels = np.random.default_rng(number).integers(0, 255, (32, 32, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(folder / f"{number}.png")
     session = Session.create(folder.with_suffix(".likewise"), read_folder(folder))
-    (session.add_criterion if hasattr(session, "add_criterion") else session.add_orientation)("x", 2)
+    getattr(session, "add_criterion", getattr(session, "add_orientation", None))("x", 2)
     rows = np.random.default_rng(0).dirichlet((1, 1), 12).astype(np.float32)
     save_results(session, "x", rows, keys=("g1", "g2"), n_answers=3)
     with make(session) as workspace:

@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from likewise.workspace.workspace import Workspace
 
 
+ShowImages = Annotated[
+    str,
+    typer.Option(
+        "--images",
+        "--pictures",
+        metavar="auto|kitty|iterm|sixel|blocks|open|names",
+        help="How images are shown.",
+    ),
+]
+
+
 class _UndoRequest(Exception):  # noqa: N818  # not an error: the person typed u
     """The person wants to undo the last answer."""
 
@@ -33,15 +44,7 @@ def ask(
     who: Annotated[
         str, typer.Option("--who", metavar="NAME", help="Your name, saved with the answers.")
     ] = "",
-    images: Annotated[
-        str,
-        typer.Option(
-            "--images",
-            "--pictures",
-            metavar="auto|kitty|iterm|sixel|blocks|open|names",
-            help="How images are shown.",
-        ),
-    ] = "auto",
+    images: ShowImages = "auto",
 ) -> None:
     """Answer the questions of a session in the terminal.
 

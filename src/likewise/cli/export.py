@@ -14,36 +14,32 @@ if TYPE_CHECKING:
     from likewise.session.session import Session
 
 FORMATS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answers")
+Format = Annotated[str, typer.Option("--to", metavar="|".join(FORMATS), help="Output format.")]
+How = Annotated[
+    str,
+    typer.Option("--how", metavar="copy|symlink|hardlink", help="How folders get the images."),
+]
+UnsureBelow = Annotated[
+    float,
+    typer.Option(
+        "--unsure-below",
+        metavar="P",
+        help="csv, folders: images without an answer and with a confidence below P (0 to 1) "
+        "go to the group “unsure”.",
+    ),
+]
 
 
 def export(
     session: SessionPath,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="csv|parquet|folders|html|labelstudio|fiftyone|answers",
-            help="Output format.",
-        ),
-    ] = "csv",
+    to: Format = "csv",
     by: By = "",
-    how: Annotated[
-        str,
-        typer.Option("--how", metavar="copy|symlink|hardlink", help="How folders get the images."),
-    ] = "copy",
+    how: How = "copy",
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="Output file or folder; by default named after --by."),
     ] = None,
-    unsure_below: Annotated[
-        float,
-        typer.Option(
-            "--unsure-below",
-            metavar="P",
-            help="csv, folders: images without an answer and with a confidence below P (0 to 1) "
-            "go to the group “unsure”.",
-        ),
-    ] = 0.0,
+    unsure_below: UnsureBelow = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Write the groups to a file, or sort the images into folders.

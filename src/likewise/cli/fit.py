@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     from likewise.cli.fit_session import FitSession, Trained
 
 
+Answers = Annotated[
+    Path | None, typer.Option("--answers", metavar="FILE", help="Answers as JSON Lines.")
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option("--checkpoint", metavar="DIR", help="Save checkpoints here and resume."),
+]
+
+
 def fit(
     folder: Folder,
     k: Clusters,
@@ -38,19 +47,14 @@ def fit(
         Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Also save the model here.")
     ] = None,
     by: By = "clusters",
-    answers: Annotated[
-        Path | None, typer.Option("--answers", metavar="FILE", help="Answers as JSON Lines.")
-    ] = None,
+    answers: Answers = None,
     strict: Strict = False,
     session: SessionPlace = None,
     encoder: EncoderName = None,
-    from_scratch: FromScratch = False,
+    trains_network: FromScratch = False,
     preset: Preset = None,
     settings: Settings = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", metavar="DIR", help="Save checkpoints here and resume."),
-    ] = None,
+    checkpoint: Checkpoint = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -77,14 +81,14 @@ def fit(
     check_image_folder(folder, "fit")
     if out is not None:
         check_parent_folder(out)
-    if from_scratch and encoder is not None:
+    if trains_network and encoder is not None:
         raise InvalidParameterError(
             f"--from-scratch trains a network on the images, so --encoder {encoder} would not be "
             "used; leave one of them out."
         )
     check_encoder(encoder or BUNDLED)
     untrained = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
-    model = on_pictures(untrained) if from_scratch else on_vectors(untrained, encoder or BUNDLED)
+    model = on_pictures(untrained) if trains_network else on_vectors(untrained, encoder or BUNDLED)
     with ProgressBars() as bars, FitSession(folder, session, by, k, bars) as fit_session:
         imported = None if answers is None else fit_session.import_answers(answers, strict=strict)
         trained = train(fit_session, model, bars, checkpoint)
