@@ -69,7 +69,8 @@ class Figures:
     largest_folder : tuple of str and int
         The folder with the most modules, and their number.
     modules_behind : dict of str to tuple of int
-        Own modules in the import closure of an entry, and their lines.
+        Own modules in the import closure of an entry, those of them that are
+        imported at once and not inside a function, and the lines of all.
     long_functions : list of str
         Functions of more than `MAX_FUNCTION` lines, without the docstring.
     old_terms : dict of str to int
@@ -85,7 +86,7 @@ class Figures:
     median_lines: dict[str, float] = field(default_factory=dict)
     files_below_60: dict[str, int] = field(default_factory=dict)
     largest_folder: tuple[str, int] = ("", 0)
-    modules_behind: dict[str, tuple[int, int]] = field(default_factory=dict)
+    modules_behind: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     long_functions: list[str] = field(default_factory=list)
     old_terms: dict[str, int] = field(default_factory=dict)
     ancestors: dict[str, int] = field(default_factory=dict)
@@ -106,7 +107,9 @@ def measure(src: Path) -> Figures:
         found = entry if entry in modules else old_entry
         if found in modules:
             behind = closure_of(found, modules) - {found}
-            figures.modules_behind[found] = len(behind), sum(n_lines(modules[m]) for m in behind)
+            at_once = closure_of(found, modules, in_functions=False) - {found}
+            lines = sum(n_lines(modules[name]) for name in behind)
+            figures.modules_behind[found] = len(behind), len(at_once), lines
     figures.long_functions = [f for path in modules.values() for f in long_functions(path, src)]
     figures.old_terms = dict(Counter(term for term, _ in old_terms(src)))
     figures.ancestors = json.loads(_run(src, _ANCESTORS))
@@ -135,10 +138,10 @@ def largest_folder(src: Path) -> tuple[str, int]:
     return folder.relative_to(src).as_posix(), size
 
 
-def closure_of(entry: str, modules: dict[str, Path]) -> set[str]:
+def closure_of(entry: str, modules: dict[str, Path], *, in_functions: bool = True) -> set[str]:
     """Return the own modules that an entry imports, directly and indirectly, and the entry.
 
-    Imports inside functions count, those for type checkers only do not.
+    Imports for type checkers only do not count.
     """
     seen, waiting = set[str](), [entry]
     while waiting:
@@ -146,14 +149,18 @@ def closure_of(entry: str, modules: dict[str, Path]) -> set[str]:
         if name not in seen:
             seen.add(name)
             tree = ast.parse(modules[name].read_text(encoding="utf-8"))
-            waiting += imported_modules(tree, modules)
+            waiting += imported_modules(tree, modules, in_functions=in_functions)
     return seen
 
 
-def imported_modules(tree: ast.AST, modules: dict[str, Path]) -> Iterator[str]:
+def imported_modules(
+    tree: ast.AST, modules: dict[str, Path], *, in_functions: bool
+) -> Iterator[str]:
     """Yield the own modules that the statements of a syntax tree import."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not in_functions:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
@@ -164,7 +171,7 @@ def imported_modules(tree: ast.AST, modules: dict[str, Path]) -> Iterator[str]:
                 for name in names
                 if name in modules or node.module in modules
             )
-        yield from imported_modules(node, modules)
+        yield from imported_modules(node, modules, in_functions=in_functions)
 
 
 def long_functions(path: Path, src: Path) -> list[str]:
@@ -205,8 +212,10 @@ def report(figures: Figures) -> str:
     ]
     folder, size = figures.largest_folder
     lines.append(f"largest folder: {folder}, {size} modules")
-    for entry, (count, total) in figures.modules_behind.items():
-        lines.append(f"own modules behind {entry}: {count} ({total:,} lines)")
+    for entry, (count, at_once, total) in figures.modules_behind.items():
+        lines.append(
+            f"own modules behind {entry}: {count} ({total:,} lines), {at_once} imported at once"
+        )
     most = max(figures.ancestors.values(), default=0)
     names = [name for name, count in figures.ancestors.items() if count == most]
     lines.append(f"own ancestors of public estimators: at most {most} ({', '.join(names[:5])})")

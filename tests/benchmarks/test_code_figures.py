@@ -50,6 +50,7 @@ def src(tmp_path: Path) -> Path:
 def test_the_import_closure_includes_functions_but_not_type_checking(src: Path) -> None:
     modules = modules_of(src)
     assert closure_of("likewise.a", modules) == {"likewise.a", "likewise.b", "likewise.sub.c"}
+    assert closure_of("likewise.a", modules, in_functions=False) == {"likewise.a", "likewise.b"}
     assert closure_of("likewise.b", modules) == {"likewise.b"}
 
 
