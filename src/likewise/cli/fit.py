@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from likewise.cli.fit_session import FitSession, Trained
 
 
+ModelFolder = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Also save the model here.")
+]
 Answers = Annotated[
     Path | None, typer.Option("--answers", metavar="FILE", help="Answers as JSON Lines.")
 ]
@@ -43,9 +46,7 @@ def fit(
     folder: Folder,
     k: Clusters,
     method: Method = DEFAULT,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Also save the model here.")
-    ] = None,
+    out: ModelFolder = None,
     by: By = "clusters",
     answers: Answers = None,
     strict: Strict = False,
