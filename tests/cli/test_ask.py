@@ -15,7 +15,7 @@ from tests.workspace.images import make_session, paint_folder, save_half_results
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    session = make_session(paint_folder(tmp_path / "pictures"))
+    session = make_session(paint_folder(tmp_path / "images"))
     save_half_results(session)
     with Workspace(session, has_worker=False) as workspace:
         yield workspace

@@ -67,15 +67,15 @@ def test_method_settings_and_seed_are_used(run: Run, photos: Path) -> None:
 def test_answers_are_imported_and_satisfied(run: Run, photos: Path) -> None:
     reds = [i for i, name in enumerate(_names(photos)) if colour_of(name) == "red"]
     file = _answers_file(photos, (reds[0], reds[1], "different"), (reds[1], reds[2], "same"))
-    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "--answers", file]
-    row = json_of(run(*words, "--json"))
+    arguments = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "--answers", file]
+    row = json_of(run(*arguments, "--json"))
     assert row["answers"] == {"n_imported": 2, "n_duplicates": 0, "problems": []}
     assert (row["n_answers"], row["violations"]) == (2, 1)
     done(run("export", row["session"], "--by", "colour", "-o", "out.csv"))
     cluster = {line["path"]: line["cluster"] for line in _table(Path("out.csv"))}
     first, second, third = (cluster[_names(photos)[i]] for i in reds[:3])
     assert first != second == third
-    again = json_of(run(*words, "--json"))
+    again = json_of(run(*arguments, "--json"))
     assert again["answers"] == {"n_imported": 0, "n_duplicates": 2, "problems": []}
     assert again["n_answers"] == 2
 
@@ -105,8 +105,8 @@ def test_invalid_lines_are_listed_and_the_others_imported(run: Run, photos: Path
 
 
 def test_strict_rejects_the_whole_file_and_trains_nothing(run: Run, photos: Path) -> None:
-    words = ["--method", "kmeans", "--answers", _bad_answers(photos), "--strict", "-o", "model"]
-    result = run("fit", photos, "-k", 3, *words)
+    arguments = ["--method", "kmeans", "--answers", _bad_answers(photos), "--strict", "-o", "model"]
+    result = run("fit", photos, "-k", 3, *arguments)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: ") or "\nError: " in result.stderr
     for line in ("line 3", "line 4", "line 5"):
@@ -130,12 +130,12 @@ def test_copies_of_an_image_are_in_the_same_group(run: Run, photos: Path) -> Non
 
 def test_a_second_fit_adds_new_images_and_keeps_the_answers(run: Run, photos: Path) -> None:
     file = _answers_file(photos, (0, 1, "same"))
-    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--json"]
-    json_of(run(*words, "--answers", file))
+    arguments = ["fit", photos, "-k", 3, "--method", "kmeans", "--json"]
+    json_of(run(*arguments, "--answers", file))
     names = _names(photos)
     (photos / names[5]).unlink()
     (photos / "late.png").write_bytes((photos / names[7]).read_bytes() + b"\0")
-    row = json_of(run(*words))
+    row = json_of(run(*arguments))
     assert (row["n_images"], row["n_answers"]) == (24, 1)
     done(run("export", "photos.likewise", "-o", "out.csv"))
     paths = [line["path"] for line in _table(Path("out.csv"))]
@@ -162,8 +162,8 @@ def test_the_path_of_the_session_can_be_given(run: Run, photos: Path, tmp_path: 
 def test_a_network_can_be_trained_from_scratch(run: Run, photos: Path) -> None:
     settings = ["backbone=resnet18:width=4,stem=3x3/2", "size=32", "precision=float32"]
     settings += ["epochs_per_round=1", "batch_size=8"]
-    words = [word for setting in settings for word in ("--set", setting)]
-    done(run("fit", photos, "-k", 2, "--method", "cc", "--from-scratch", *words, "-o", "model"))
+    arguments = [argument for setting in settings for argument in ("--set", setting)]
+    done(run("fit", photos, "-k", 2, "--method", "cc", "--from-scratch", *arguments, "-o", "model"))
     assert load_method("model").get_params()["backbone"] == "resnet18:width=4,stem=3x3/2"
     result = done(run("predict", "model", photos))
     assert len(result.stdout.splitlines()) == 25
@@ -171,13 +171,13 @@ def test_a_network_can_be_trained_from_scratch(run: Run, photos: Path) -> None:
 
 @pytest.mark.slow
 def test_training_resumes_from_a_checkpoint(run: Run, photos: Path) -> None:
-    words = ["fit", photos, "-k", 2, "--method", "cc", "--set", "epochs_per_round=4"]
-    done(run(*words, "-o", "straight"))
+    arguments = ["fit", photos, "-k", 2, "--method", "cc", "--set", "epochs_per_round=4"]
+    done(run(*arguments, "-o", "straight"))
     for _ in range(2):
-        done(run(*words, "--checkpoint", "half", "-o", "model"))
+        done(run(*arguments, "--checkpoint", "half", "-o", "model"))
     straight, resumed = load_method("straight"), load_method("model")
     np.testing.assert_array_equal(straight.labels_, resumed.labels_)
-    other = run(*words, "--set", "batch_size=8", "--checkpoint", "half")
+    other = run(*arguments, "--set", "batch_size=8", "--checkpoint", "half")
     assert other.exit_code == 1
     assert "The checkpoint half was made with another parameters" in other.stderr
 

@@ -47,7 +47,7 @@ def test_unreadable_files_are_listed_and_counted(run: Run, photos: Path) -> None
     whole = next(photos.rglob("*.png")).read_bytes()
     (photos / "cut.png").write_bytes(whole[: len(whole) // 2])
     (photos / "zero.jpg").write_bytes(b"")
-    (photos / "text.gif").write_text("words")
+    (photos / "text.gif").write_text("not an image")
     result = run("fit", photos, *FIT, 3, "--json")
     row = json_of(result)
     assert row["n_images"] == 24
@@ -76,13 +76,13 @@ def test_a_session_of_a_newer_release(run: Run, photos: Path, command: str) -> N
     with sqlite3.connect(session / "session.sqlite3") as db:
         db.execute("PRAGMA user_version = 999")
     db.close()
-    words = {
+    arguments = {
         "fit": ["fit", photos, *FIT, 3],
         "export": ["export", session, "-o", "out.csv"],
         "answers": ["answers", session],
         "predict": ["predict", session, photos],
     }[command]
-    assert "was written by a newer release (schema 999" in error_of(run, *words)
+    assert "was written by a newer release (schema 999" in error_of(run, *arguments)
 
 
 def test_two_writers(run: Run, photos: Path) -> None:
@@ -132,14 +132,14 @@ def test_a_read_only_disk(run: Run, photos: Path, monkeypatch: pytest.MonkeyPatc
 def test_existing_files_are_not_overwritten(run: Run, photos: Path) -> None:
     session = _fitted(run, photos)
     Path("out").write_text("mine")
-    for words in (
+    for arguments in (
         ["export", session, "-o", "out"],
         ["export", session, "--to", "folders", "-o", "out"],
         ["predict", session, photos, "-o", "out"],
         ["embed", photos, "-o", "out"],
         ["bench", "run", "--dataset", "digits", "-o", "out"],
     ):
-        message = error_of(run, *words)
+        message = error_of(run, *arguments)
         assert "already exists" in message or "is not an empty folder" in message
     assert Path("out").read_text() == "mine"
     assert "is not a likewise model" in error_of(run, "fit", photos, *FIT, 3, "-o", photos)
@@ -156,13 +156,13 @@ def test_an_existing_output_file_raises_before_a_long_step(
     ):
         monkeypatch.setattr(name, _too_late)
     Path("out").write_text("mine")
-    words: dict[str, list[object]] = {
+    arguments: dict[str, list[object]] = {
         "predict": ["predict", "model", photos],
         "embed": ["embed", photos],
         "bench": ["bench", "run", "--dataset", "digits"],
     }
     assert "out already exists and was not overwritten" in error_of(
-        run, *words[command], "-o", "out"
+        run, *arguments[command], "-o", "out"
     )
 
 
@@ -203,8 +203,8 @@ def test_unknown_formats(run: Run, photos: Path) -> None:
     message = error_of(run, "export", session, "--to", "cvs", "-o", "out")
     assert "'cvs' is not a known format of export; did you mean 'csv'" in message
     assert "did you mean 'jsonl'" in error_of(run, "answers", session, "--to", "json")
-    words = ["export", session, "--to", "folders", "--how", "move", "-o", "out"]
-    assert "'move' is not a known way to export folders" in error_of(run, *words)
+    arguments = ["export", session, "--to", "folders", "--how", "move", "-o", "out"]
+    assert "'move' is not a known way to export folders" in error_of(run, *arguments)
 
 
 def test_answers_files_that_do_not_exist(run: Run, photos: Path) -> None:

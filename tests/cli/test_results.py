@@ -19,8 +19,8 @@ from tests.cli.conftest import COLOURS, Run, colour_of, done, error_of, json_of,
 @pytest.fixture
 def session(run: Run, photos: Path) -> Path:
     """A session of the photos with three groups, one of them named warm."""
-    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "-o", "model"]
-    path = Path(json_of(run(*words, "--json"))["session"])
+    arguments = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "-o", "model"]
+    path = Path(json_of(run(*arguments, "--json"))["session"])
     with Session.open(path) as opened:
         names = opened.images.names
         red = next(i for i, name in enumerate(names) if colour_of(name) == "red")
@@ -186,15 +186,15 @@ def test_folders_inside_the_image_folder_raise(
 
 
 def test_unsure_images_can_have_a_separate_folder(run: Run, session: Path) -> None:
-    words = ["export", session, "--by", "colour", "--unsure-below"]
-    done(run(*words, 1, "--to", "folders", "-o", "sorted"))
+    arguments = ["export", session, "--by", "colour", "--unsure-below"]
+    done(run(*arguments, 1, "--to", "folders", "-o", "sorted"))
     assert len(list(Path("sorted/unsure").iterdir())) == 22  # two are named in answers
-    done(run(*words, 1, "-o", "out.csv"))
+    done(run(*arguments, 1, "-o", "out.csv"))
     assert Path("out.csv").read_text().count(",-1,unsure,") == 22
-    assert "unsure_below must be a number from 0 to 1, got 7.0" in run(*words, 7).stderr
+    assert "unsure_below must be a number from 0 to 1, got 7.0" in run(*arguments, 7).stderr
     assert (
         "--unsure-below needs --to csv or folders, got --to html"
-        in run(*words, 0.5, "--to", "html").stderr
+        in run(*arguments, 0.5, "--to", "html").stderr
     )
 
 
@@ -239,9 +239,10 @@ def test_missing_images_are_skipped_and_listed(run: Run, session: Path, photos: 
 
 
 def test_an_unknown_way_to_show_images_raises_before_a_long_step(run: Run, session: Path) -> None:
-    error = run("ask", session, "--pictures", "none").stderr
-    assert "'none' is not a known way to show images" in error
-    assert "embedding" not in error
+    for option in ("--images", "--pictures"):  # the second is the name in release 0.1
+        error = run("ask", session, option, "none").stderr
+        assert "'none' is not a known way to show images" in error
+        assert "embedding" not in error
 
 
 def test_answers_are_printed_as_json_lines(run: Run, session: Path) -> None:
@@ -264,8 +265,8 @@ def test_answers_of_one_session_can_be_imported_into_another(
     run: Run, session: Path, photos: Path
 ) -> None:
     Path("answers.jsonl").write_text(done(run("answers", session)).stdout + "{broken\n")
-    words = ["fit", photos, "-k", 3, "--method", "kmeans", "--session", "other.likewise"]
-    done(run(*words, "--by", "mood"))
+    arguments = ["fit", photos, "-k", 3, "--method", "kmeans", "--session", "other.likewise"]
+    done(run(*arguments, "--by", "mood"))
     import_them = ["answers", "other.likewise", "--by", "mood", "--import", "answers.jsonl"]
     strict = run(*import_them, "--strict")
     assert (strict.exit_code, strict.stdout) == (1, "")

@@ -19,9 +19,9 @@ from tests.cli.conftest import Run, done
 COMMAND = [sys.executable, "-c", "from likewise.cli.main import run; run()"]
 
 
-def start(*words: object) -> "subprocess.Popen[str]":
+def start(*arguments: object) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [*COMMAND, "start", *map(str, words), "--no-browser"],
+        [*COMMAND, "start", *map(str, arguments), "--no-browser"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

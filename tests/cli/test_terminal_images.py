@@ -37,12 +37,12 @@ def png(content: str) -> np.ndarray:
 
 def test_kitty_output_is_a_png_in_chunks(sheet: Image.Image) -> None:
     noise = Image.effect_noise((90, 90), 80).convert("RGB")
-    for picture in (sheet, noise):
-        pieces = re.findall(r"\x1b_G([^;]*);([^\x1b]*)\x1b\\", kitty(picture))
+    for image in (sheet, noise):
+        pieces = re.findall(r"\x1b_G([^;]*);([^\x1b]*)\x1b\\", kitty(image))
         assert pieces[0][0].startswith("a=T,f=100,m=")
         assert [about[-1] for about, _ in pieces] == ["1"] * (len(pieces) - 1) + ["0"]
         assert all(len(piece) <= 4096 for _, piece in pieces)
-        np.testing.assert_array_equal(png("".join(p for _, p in pieces)), np.asarray(picture))
+        np.testing.assert_array_equal(png("".join(p for _, p in pieces)), np.asarray(image))
 
 
 def test_iterm_output_is_an_inline_png(sheet: Image.Image) -> None:

@@ -77,11 +77,11 @@ def test_the_corrected_command_contains_the_path_of_the_session(
     assert "is a session, not a folder of images; give the folder that" in message
 
 
-@pytest.mark.parametrize("words", [("export",), ("predict", "photos"), ("ask",)])
+@pytest.mark.parametrize("arguments", [("export",), ("predict", "photos"), ("ask",)])
 def test_one_of_several_criteria_must_be_given(
-    run: Run, session: Path, words: tuple[str, ...]
+    run: Run, session: Path, arguments: tuple[str, ...]
 ) -> None:
-    command, *others = words
+    command, *others = arguments
     message = error_of(run, command, session, *others)
     assert "This session has 2 criteria; choose one with --by: colour, mood." in message
 
@@ -135,13 +135,13 @@ def test_the_error_does_not_contain_the_address_of_a_closed_page(run: Run, sessi
     assert "token" not in message
 
 
-@pytest.mark.parametrize("words", [("start", "--by", "x", "--no-browser"), ("fit", "-k", 2)])
+@pytest.mark.parametrize("arguments", [("start", "--by", "x", "--no-browser"), ("fit", "-k", 2)])
 def test_next_to_a_read_only_folder_the_path_of_the_session_can_be_given(
-    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...]
+    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...]
 ) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
-    command, *options = words
+    command, *options = arguments
     message = error_of(run, command, photos, *options)
     assert f"photos.likewise cannot be created: {photos.parent} is read-only for you" in message
     assert "choose another path" in message

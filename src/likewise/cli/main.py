@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -32,17 +33,18 @@ _EXTRAS = {  # package -> extra
 }
 
 
-def _plugin(name: str) -> EntryPoint | None:
-    """Return the entry point of a command from another package.
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    """Return the entry points of commands from other packages by name.
 
-    The fallback serves source trees and installations whose metadata predates the entry points.
+    Those of `_OPTIONAL` also serve source trees and installations whose metadata is older.
     """
-    for found in entry_points(group=_GROUP, name=name):
-        return found
-    value = _OPTIONAL.get(name)
-    if value is None or find_spec(value.partition(".")[0]) is None:
-        return None
-    return EntryPoint(name, value, _GROUP)
+    found = {
+        name: EntryPoint(name, value, _GROUP)
+        for name, value in _OPTIONAL.items()
+        if find_spec(value.partition(".")[0]) is not None
+    }
+    return found | {entry_point.name: entry_point for entry_point in entry_points(group=_GROUP)}
 
 
 def _missing_extra(error: ModuleNotFoundError, command: str | None) -> str | None:
@@ -59,13 +61,12 @@ class CommandGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
-        names = dict.fromkeys((*(found.name for found in entry_points(group=_GROUP)), *_OPTIONAL))
-        return [*super().list_commands(ctx), *(name for name in names if _plugin(name))]
+        return [*super().list_commands(ctx), *_plugins()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; one of another package is imported only now."""
         found = super().get_command(ctx, cmd_name)
-        plugin = None if found is not None else _plugin(cmd_name)
+        plugin = None if found is not None else _plugins().get(cmd_name)
         return found if plugin is None else typer.main.get_command(plugin.load())
 
     def invoke(self, ctx: Any) -> Any:
