@@ -14,7 +14,7 @@ from likewise.images.files import read_folder
 from likewise.methods.cc import CC
 from likewise.methods.kmeans import KMeans
 from likewise.methods.plan import Plan
-from tests.desk.folder import paint_folder
+from tests.workspace.images import paint_folder
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A real browser before a real server; skipped, saying so, where there is no Chromium."""
+"""A real browser and a real server; the tests are skipped where Chromium is missing."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,16 +6,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
 from likewise.server.serve import bind, make_server
 from likewise.session import Session
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
 CHROMIUM = Path("/usr/bin/chromium")
-TOKEN = "a-token-of-our-own"
+TOKEN = "a-token-for-tests"
 Open = Callable[..., Page]
 expect.set_options(timeout=20_000)  # the machine may be busy
 
@@ -23,7 +23,7 @@ expect.set_options(timeout=20_000)  # the machine may be busy
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium; apt-get install chromium")
+        pytest.skip("/usr/bin/chromium is missing; run apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-dev-shm-usage"]
@@ -33,11 +33,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(desk: Desk, port: int = 0) -> Iterator[str]:
-    """Serve a desk from a thread; yield the address that opens the page."""
+def served(workspace: Workspace, port: int = 0) -> Iterator[str]:
+    """Serve a workspace in a thread; yield the address that opens the page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
-        server = make_server(create_app(desk, TOKEN), ready.set)
+        server = make_server(create_app(workspace, TOKEN), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
@@ -51,27 +51,27 @@ def served(desk: Desk, port: int = 0) -> Iterator[str]:
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
     session = make_session(paint_folder(tmp_path / "photos"))
-    sort_by_halves(session, n_answers=3)
+    save_half_results(session, n_answers=3)
     return session
 
 
 @pytest.fixture
-def desk(session: Session) -> Iterator[Desk]:
-    with Desk(session, trains=False) as desk:
-        yield desk
+def workspace(session: Session) -> Iterator[Workspace]:
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
 @pytest.fixture
-def address(desk: Desk) -> Iterator[str]:
-    with served(desk) as address:
+def address(workspace: Workspace) -> Iterator[str]:
+    with served(workspace) as address:
         yield address
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Open an address in a browser of its own; it must load nothing from elsewhere."""
+    """Open an address in a new browser context; the page must load nothing from other sites."""
     with ExitStack() as stack:
-        troubles: list[str] = []
+        errors: list[str] = []
 
         def open_page(address: str, width: int = 1200, height: int = 800) -> Page:
             context: BrowserContext = browser.new_context(
@@ -80,49 +80,18 @@ def open_page(browser: Browser) -> Iterator[Open]:
             stack.callback(context.close)
             context.set_default_timeout(20_000)
             page = context.new_page()
-            # A handler still at work when its page closes would fail in the next test.
+            # A handler that runs while its page closes would fail in the next test.
             stack.callback(page.unroute_all, behavior="ignoreErrors")
-            page.on("pageerror", lambda error: troubles.append(str(error)))
-            page.on("request", lambda r: _note_foreign(r.url, troubles))
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("request", lambda r: _check_same_site(r.url, errors))
             page.goto(address)
             page.wait_for_selector("#view-ask h1")
             return page
 
         yield open_page
-        assert troubles == []
+        assert errors == []
 
 
-def _note_foreign(url: str, troubles: list[str]) -> None:
+def _check_same_site(url: str, errors: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-        troubles.append(f"loaded {url}")
-
-
-def intercept(page: Page, pattern: str, handler: Callable[[Route], object], times: int = 0) -> None:
-    """Answer requests in the server's place; return when the browser really lets us.
-
-    Chromium may send the first request after `page.route` past it; so we knock until we answer.
-    """
-    page.route("**/knock", lambda route: route.fulfill(status=299))
-    page.route(pattern, handler, times=times or None)
-    knock = "fetch('/knock').then((reply) => reply.status, () => 0)"
-    for _ in range(400):
-        if page.evaluate(knock) == 299:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("requests still go past us after 20 s")
-
-
-def drag(page: Page, source: str, target: str) -> None:
-    """Drag as a hand does: over the page as it stays, by small steps."""
-    page.locator(target).first.wait_for()
-    wait_for_pictures(page)
-    page.drag_and_drop(source, target, steps=8)
-
-
-def wait_for_pictures(page: Page) -> None:
-    """Return when every picture is there, so that nothing moves any more."""
-    for _ in range(400):
-        if page.evaluate("[...document.images].every((image) => image.complete)"):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("pictures are still missing after 20 s")
+        errors.append(f"loaded {url}")

@@ -33,40 +33,40 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_the_measure_is_that_of_the_guidelines() -> None:
+def test_contrast_agrees_with_wcag_examples() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(("ink", "ground"), TEXT)
-def test_text_stands_out_from_its_ground(scheme: str, ink: str, ground: str) -> None:
+def test_text_contrast(scheme: str, ink: str, ground: str) -> None:
     colours = SCHEMES[scheme]
     assert contrast(colours[ink], colours[ground]) >= 4.5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_what_has_the_focus_and_what_was_pressed_stand_out(scheme: str) -> None:
+def test_contrast_of_focus_and_pressed_buttons(scheme: str) -> None:
     colours = SCHEMES[scheme]
-    assert contrast(colours["accent"], colours["back"]) >= 4.5  # a pressed button's own text too
-    trouble = re.search(r"\.trouble \{.*color: light-dark\((#\w+), (#\w+)\)", STYLE)
-    assert trouble is not None
-    ink = trouble[1 if scheme == "light" else 2]
+    assert contrast(colours["accent"], colours["back"]) >= 4.5  # also the text of a pressed button
+    problem = re.search(r"\.problem \{.*color: light-dark\((#\w+), (#\w+)\)", STYLE)
+    assert problem is not None
+    ink = problem[1 if scheme == "light" else 2]
     ink = "#" + "".join(2 * digit for digit in ink[1:]) if len(ink) == 4 else ink
     assert contrast(ink, colours["warn"]) >= 4.5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("colour", COLOURS)
-def test_a_groups_colour_is_told_from_the_page(scheme: str, colour: str) -> None:
-    # A stripe of eight pixels beside its name: never the only sign, so 1.5 is enough to see it.
+def test_contrast_of_group_colours(scheme: str, colour: str) -> None:
+    # The colour is a stripe beside the name, never the only sign, so a contrast of 1.5 is enough.
     assert contrast(colour, SCHEMES[scheme]["sheet"]) >= 1.5
     assert contrast(colour, SCHEMES[scheme]["back"]) >= 1.5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_borders_of_controls_are_seen(scheme: str) -> None:
-    """Buttons and fields have a border of their own that reaches 3 to 1 (WCAG 1.4.11)."""
+def test_contrast_of_borders(scheme: str) -> None:
+    """Borders of buttons and fields reach a contrast of 3 (WCAG 1.4.11)."""
     colours = SCHEMES[scheme]
     assert contrast(colours["edge"], colours["sheet"]) >= 3
     assert contrast(colours["edge"], colours["back"]) >= 3

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
-from tests.desk.folder import make_session, paint_folder, sort_by_halves
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, paint_folder, save_half_results
 
-TOKEN = "a-token-of-our-own"
+TOKEN = "a-token-for-tests"
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -18,22 +18,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(folder: Path) -> Iterator[Desk]:
-    """A desk without a trainer, whose groups are reds and blues."""
+def workspace(folder: Path) -> Iterator[Workspace]:
+    """A workspace without a worker; its groups are red and blue pictures."""
     session = make_session(folder)
-    sort_by_halves(session, n_answers=3)
-    with Desk(session, trains=False) as desk:
-        yield desk
+    save_half_results(session, n_answers=3)
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
 @pytest.fixture
-def stranger(desk: Desk) -> TestClient:
-    """A client without a token; errors of ours come as they would over the wire."""
-    app = create_app(desk, TOKEN)
+def anonymous(workspace: Workspace) -> TestClient:
+    """A client without a token; errors are responses, as over the network."""
+    app = create_app(workspace, TOKEN)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
 
 
 @pytest.fixture
-def client(stranger: TestClient) -> TestClient:
-    stranger.headers.update(AUTHORISED)
-    return stranger
+def client(anonymous: TestClient) -> TestClient:
+    anonymous.headers.update(AUTHORISED)
+    return anonymous

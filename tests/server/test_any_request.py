@@ -1,4 +1,4 @@
-"""Whatever is sent, the server answers as it documents, and goes on."""
+"""Every generated request gets a documented response (schemathesis)."""
 
 import contextlib
 from typing import Any
@@ -7,29 +7,29 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from likewise.desk.desk import Desk
 from likewise.server.app import create_app
+from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
 
 schemathesis: Any = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
 HEADERS = {**AUTHORISED, "Host": "127.0.0.1"}
-STREAM = "/api/events"  # which never ends
+STREAM = "/api/events"  # never ends
 FEW = settings(
     max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 
 @pytest.mark.slow
-def test_every_request_is_answered_as_documented(desk: Desk) -> None:
-    app = create_app(desk, TOKEN)
+def test_every_request_gets_a_documented_response(workspace: Workspace) -> None:
+    app = create_app(workspace, TOKEN)
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
     operations = [found.ok() for found in schema.exclude(path=STREAM).get_all_operations()]
     assert len(operations) >= 16
     for operation in operations:
         for mode in schemathesis.GenerationMode:
             check(operation.as_strategy(generation_mode=mode))
-    assert desk.session.graph("colour").n_answers >= 0  # it lives
+    assert workspace.session.graph("colour").n_answers >= 0  # the server still works
 
 
 def check(cases: Any) -> None:
@@ -42,5 +42,5 @@ def check(cases: Any) -> None:
         if response.status_code >= 400:
             assert set(response.json()) == {"error", "message"}
 
-    with contextlib.suppress(Unsatisfiable):  # a path without parameters cannot be used wrongly
+    with contextlib.suppress(Unsatisfiable):  # a path without parameters has no invalid requests
         every()

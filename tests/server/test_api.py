@@ -1,4 +1,4 @@
-"""The promised paths, as a program of one's own would use them."""
+"""The HTTP API as a client program uses it: questions, answers, groups, exports."""
 
 import csv
 import io
@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.desk.desk import Desk
-from tests.desk.folder import right_answer
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import right_answer
 
 
 def pair(first: int, second: int) -> dict[str, Any]:
     return {"kind": "pair", "images": [first, second]}
 
 
-def give(client: TestClient, first: int, second: int, word: str, /, **more: Any) -> Any:
+def answer_pair(client: TestClient, first: int, second: int, word: str, /, **more: Any) -> Any:
     response = client.post(
         "/api/answers", json={"question": pair(first, second), "answer": word, **more}
     )
@@ -27,12 +27,14 @@ def give(client: TestClient, first: int, second: int, word: str, /, **more: Any)
     return response.json()
 
 
-def test_a_bot_sorts_everything_with_nothing_but_the_api(client: TestClient, desk: Desk) -> None:
+def test_a_program_groups_all_images_with_the_api_alone(
+    client: TestClient, workspace: Workspace
+) -> None:
     n = 0
     while questions := client.get("/api/questions?n=3").json()["questions"]:
-        from likewise.server.shapes import QuestionIn
+        from likewise.server.models import QuestionRequest
 
-        word = right_answer(desk.session, QuestionIn(**questions[0]).to_question())
+        word = right_answer(workspace.session, QuestionRequest(**questions[0]).to_question())
         reply = client.post("/api/answers", json={"question": questions[0], "answer": word})
         assert reply.status_code == 201
         n += 1
@@ -44,10 +46,10 @@ def test_a_bot_sorts_everything_with_nothing_but_the_api(client: TestClient, des
     }
 
 
-def test_an_answer_says_what_it_settled_and_brings_the_next_questions(client: TestClient) -> None:
-    assert give(client, 0, 2, "same")["n_settled"] == 1
-    reply = give(client, 2, 4, "same", client="tab", seconds=0.5)
-    assert (reply["taken"], reply["n_settled"], reply["guessed"]) == (True, 2, True)
+def test_an_answer_returns_its_implied_relations_and_the_next_questions(client: TestClient) -> None:
+    assert answer_pair(client, 0, 2, "same")["n_relations"] == 1
+    reply = answer_pair(client, 2, 4, "same", client="tab", seconds=0.5)
+    assert (reply["accepted"], reply["n_relations"], reply["predicted"]) == (True, 2, True)
     assert len(reply["questions"]) == 4
     assert client.get("/api/questions?n=4&client=tab").json()["questions"] == reply["questions"]
 
@@ -64,40 +66,40 @@ def test_two_clients_get_different_questions(client: TestClient) -> None:
     assert not both[0] & both[1]
 
 
-def test_a_contradiction_is_kept_and_shown_with_its_cycle(client: TestClient) -> None:
-    give(client, 0, 2, "same")
-    give(client, 2, 4, "same")
-    reply = give(client, 0, 4, "different")
-    assert reply["taken"] is False
+def test_a_conflict_is_kept_and_returned_with_its_proof(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "same")
+    answer_pair(client, 2, 4, "same")
+    reply = answer_pair(client, 0, 4, "different")
+    assert reply["accepted"] is False
     assert [entry["id"] for entry in reply["conflict"]["against"]] == [1, 2]
     assert sorted(reply["conflict"]["images"]) == [0, 2, 4]
     assert client.get("/api/status").json()["conflicts"] == [reply["conflict"]]
-    assert client.delete("/api/answers/1").json()["stands"] is False
+    assert client.delete("/api/answers/1").json()["retracted"] is True
     assert client.get("/api/status").json()["conflicts"] == []
 
 
-def test_undo_gives_the_question_back_and_ends_quietly(client: TestClient) -> None:
-    give(client, 0, 2, "same")
-    taken = client.post("/api/undo", json={}).json()
-    assert (taken["entry"]["answer"], taken["question"]["images"]) == ("same", [0, 2])
+def test_undo_returns_the_question_and_then_null(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "same")
+    undone = client.post("/api/undo", json={}).json()
+    assert (undone["entry"]["answer"], undone["question"]["images"]) == ("same", [0, 2])
     assert client.post("/api/undo").json() == {"entry": None, "question": None}
 
 
-def test_the_log_is_searched_and_any_answer_taken_back(client: TestClient) -> None:
-    give(client, 0, 2, "same", who="ada")
-    give(client, 1, 2, "different", who="bob")
+def test_the_log_is_searched_and_any_answer_retracted(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "same", who="ada")
+    answer_pair(client, 1, 2, "different", who="bob")
     assert client.get("/api/answers").json()["n"] == 2
     (found,) = client.get("/api/answers?search=ada same").json()["answers"]
     assert found["names"] == ["00red.png", "02red.png"]
     client.delete(f"/api/answers/{found['id']}")
     (found,) = client.get("/api/answers?search=ada").json()["answers"]
-    assert found["stands"] is False
+    assert found["retracted"] is True
     again = client.delete(f"/api/answers/{found['id']}")
     assert (again.status_code, again.json()["error"]) == (400, "InvalidParameterError")
     assert "is already retracted by entry" in again.json()["message"]
 
 
-def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:
+def test_groups_are_listed_renamed_and_recoloured(client: TestClient) -> None:
     changed = client.patch("/api/groups/g1", json={"name": "sunset", "colour": "#aa2200"})
     assert changed.status_code == 200
     found = client.get("/api/groups?limit=2").json()
@@ -112,42 +114,42 @@ def test_groups_are_shown_renamed_and_coloured(client: TestClient) -> None:
     assert [one["id"] for one in more["images"]] == [2, 0]
 
 
-def test_groups_that_become_one_are_learned_anew_and_a_new_name_is_not(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_merging_groups_starts_training_and_renaming_does_not(
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.sorting("colour")  # which is learned once, when it begins
+    workspace.criterion("colour")  # is trained once when it starts
     trained: list[str] = []
-    monkeypatch.setattr(desk, "_train", trained.append)
+    monkeypatch.setattr(workspace, "_train", trained.append)
     client.patch("/api/groups/g2", json={"name": "sea"})
     assert trained == []
     client.patch("/api/groups/g2", json={"merge_into": "g1"})
     assert trained == ["colour"]
 
 
-def test_pictures_are_moved_by_hand(client: TestClient) -> None:
+def test_images_are_moved_to_another_group(client: TestClient) -> None:
     reply = client.post("/api/moves", json={"images": [0, 2], "group": "g2"})
-    assert (reply.status_code, reply.json()["n_taken"]) == (201, 2)
+    assert (reply.status_code, reply.json()["n_accepted"]) == (201, 2)
     groups = client.get("/api/groups").json()["groups"]
     assert {0, 2} <= {one["id"] for one in groups[1]["images"]}
-    assert client.get("/api/answers").json()["answers"][0]["says"] == "group 2"
+    assert client.get("/api/answers").json()["answers"][0]["text"] == "group 2"
 
 
-def test_orientations_are_added_and_kept_apart(client: TestClient) -> None:
-    made = client.post("/api/orientations", json={"name": "mood", "n_clusters": 2})
+def test_criteria_are_added_and_independent(client: TestClient) -> None:
+    made = client.post("/api/criteria", json={"name": "mood", "n_clusters": 2})
     assert made.status_code == 201
-    give(client, 0, 1, "same", orientation="mood")
-    known = client.get("/api/orientations").json()
+    answer_pair(client, 0, 1, "same", criterion="mood")
+    known = client.get("/api/criteria").json()
     assert [(one["name"], one["n_answers"]) for one in known] == [("colour", 0), ("mood", 1)]
-    assert client.get("/api/groups?orientation=mood").json()["groups"] == []
-    assert client.get("/api/map?orientation=mood").json()["ids"] == []
-    unknown = client.get("/api/status?orientation=moods")
+    assert client.get("/api/groups?by=mood").json()["groups"] == []
+    assert client.get("/api/map?by=mood").json()["ids"] == []
+    unknown = client.get("/api/status?by=moods")
     assert unknown.status_code == 404
     assert "did you mean 'mood'" in unknown.json()["message"]
 
 
 @pytest.mark.parametrize("to", ["csv", "html", "labelstudio", "fiftyone", "answers"])
-def test_every_export_is_a_file_to_save(client: TestClient, to: str) -> None:
-    give(client, 0, 2, "same")
+def test_every_export_is_a_file_download(client: TestClient, to: str) -> None:
+    answer_pair(client, 0, 2, "same")
     response = client.get(f"/api/export?to={to}")
     assert response.status_code == 200
     assert response.headers["content-disposition"].startswith(
@@ -156,18 +158,20 @@ def test_every_export_is_a_file_to_save(client: TestClient, to: str) -> None:
     assert len(response.content) > 50
 
 
-def test_label_studio_gets_groups_and_pairs_as_choices(client: TestClient) -> None:
-    give(client, 0, 2, "same")
+def test_label_studio_export_has_groups_and_pairs_as_choices(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "same")
     tasks = json.loads(client.get("/api/export?to=labelstudio").text)
     assert len(tasks) == 13
     assert tasks[0]["predictions"][0]["result"][0]["value"] == {"choices": ["group 1"]}
     assert tasks[-1]["annotations"][0]["result"][0]["value"] == {"choices": ["same"]}
     keys = {"kind", "image", "first", "second", "path"}
-    assert all(task["data"].keys() == keys for task in tasks)  # else not one of them is let in
+    assert all(
+        task["data"].keys() == keys for task in tasks
+    )  # Label Studio rejects the import otherwise
     assert tasks[-1]["data"]["second"] == "/data/local-files/?d=02red.png"
 
 
-def test_other_programs_find_files_whatever_they_are_called(
+def test_exported_paths_are_quoted_and_keys_have_no_extension(
     client: TestClient, folder: Path
 ) -> None:
     (folder / "00red.png").rename(folder / "a & b #1.x.png")
@@ -175,14 +179,14 @@ def test_other_programs_find_files_whatever_they_are_called(
     tasks = json.loads(client.get("/api/export?to=labelstudio").text)
     assert tasks[0]["data"]["image"] == "/data/local-files/?d=a%20%26%20b%20%231.x.png"
     labels = json.loads(client.get("/api/export?to=fiftyone").text)["labels"]
-    assert {"a & b #1.x", "01blue"} <= labels.keys()  # FiftyOne looks for names without endings
+    assert {"a & b #1.x", "01blue"} <= labels.keys()  # FiftyOne keys have no extension
 
 
-def test_the_map_is_empty_before_there_is_one(client: TestClient) -> None:
+def test_the_map_lists_the_groups_before_it_has_points(client: TestClient) -> None:
     assert client.get("/api/map").json()["groups"] == ["g1", "g2"]
 
 
-def test_pictures_come_as_webp_and_a_lost_one_is_said_so(client: TestClient, folder: Path) -> None:
+def test_images_are_webp_and_a_missing_file_is_an_error(client: TestClient, folder: Path) -> None:
     for path in ("/api/images/0", "/api/images/0/thumbnail"):
         assert client.get(path).headers["content-type"] == "image/webp"
     (folder / "03blue.png").unlink()
@@ -206,44 +210,66 @@ def test_pictures_come_as_webp_and_a_lost_one_is_said_so(client: TestClient, fol
         b"\xff\xfe",
     ],
 )
-def test_a_malformed_answer_is_refused_in_words_and_nothing_is_written(
-    client: TestClient, desk: Desk, body: bytes
+def test_a_malformed_answer_is_an_error_with_a_message_and_not_stored(
+    client: TestClient, workspace: Workspace, body: bytes
 ) -> None:
     response = client.post(
         "/api/answers", content=body, headers={"Content-Type": "application/json"}
     )
     assert response.status_code in (400, 422)
     assert set(response.json()) == {"error", "message"}
-    assert desk.session.answers("colour") == []
+    assert workspace.session.answers("colour") == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "images", "said"),
+    ("kind", "images", "message"),
     [
-        ("pair", [0, 1, 2], "A pair is about 2 images, and 3 came"),
-        ("label", [0, 1], "A label is about 1 image, and 2 came"),
+        ("pair", [0, 1, 2], "A pair question must have 2 images, got 3"),
+        ("label", [0, 1], "A label question must have 1 image, got 2"),
     ],
 )
-def test_a_question_about_too_many_images_is_refused_as_what_it_is(
-    client: TestClient, kind: str, images: list[int], said: str
+def test_a_question_with_too_many_images_is_an_error(
+    client: TestClient, kind: str, images: list[int], message: str
 ) -> None:
     question = {"kind": kind, "images": images, "groups": ["g1", "g2"][: len(images) - 1]}
     reply = client.post("/api/answers", json={"question": question, "answer": "cannot_tell"})
-    assert (reply.status_code, said in reply.json()["message"]) == (400, True)
+    assert (reply.status_code, message in reply.json()["message"]) == (400, True)
 
 
-def test_the_promised_paths_are_documented(client: TestClient) -> None:
+def test_all_paths_of_the_design_are_in_openapi(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
-    promised = {
-        *("/api/questions", "/api/answers", "/api/undo", "/api/answers/{number}"),
-        *("/api/groups", "/api/groups/{key}", "/api/map", "/api/images/{number}"),
-        *("/api/images/{number}/thumbnail", "/api/orientations", "/api/export"),
+    expected = {
+        *("/api/questions", "/api/answers", "/api/undo", "/api/answers/{id}"),
+        *("/api/groups", "/api/groups/{id}", "/api/map", "/api/images/{id}"),
+        *("/api/images/{id}/thumbnail", "/api/criteria", "/api/export"),
         *("/api/status", "/api/events"),
     }
-    assert promised <= set(paths)
+    assert expected <= set(paths)
 
 
-def test_the_serving_process_imports_no_torch() -> None:
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("/api/orientations", 404, "There is no path '/api/orientations'"),
+        ("/api/suspects", 404, "all paths are in /openapi.json"),
+        ("/api/questions?orientation=colour", 422, "query.orientation: Unknown parameter"),
+        ("/api/status?token=x", 422, "known are: by"),
+    ],
+)
+def test_an_unknown_path_or_parameter_is_an_error(
+    client: TestClient, path: str, status: int, message: str
+) -> None:
+    reply = client.get(path)
+    assert (reply.status_code, message in reply.json()["message"]) == (status, True)
+
+
+def test_an_unknown_field_is_an_error(client: TestClient) -> None:
+    body = {"question": pair(0, 1), "answer": "same", "orientation": "colour"}
+    reply = client.post("/api/answers", json=body)
+    assert (reply.status_code, "body.orientation" in reply.json()["message"]) == (422, True)
+
+
+def test_the_server_process_imports_neither_torch_nor_scikit_learn() -> None:
     code = (
         "import sys\n"
         "import likewise.server.app, likewise.server.serve, likewise.cli.start\n"

@@ -1,1 +1,1 @@
-"""The page and its JSON API; no torch in this process."""
+"""The page and its HTTP API; this process imports neither torch nor scikit-learn."""

@@ -1,16 +1,15 @@
-"""The application: routes, the page's own files, and errors in one place."""
+"""The application: the routes, the files of the page, and the error responses."""
 
 from collections.abc import Iterable
 from importlib.resources import files
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from likewise import __version__
-from likewise.desk.desk import Desk
 from likewise.errors import (
     CollectionError,
     ImageError,
@@ -18,63 +17,81 @@ from likewise.errors import (
     SessionError,
     UnknownNameError,
 )
-from likewise.server.asking import asking
-from likewise.server.comparing import comparing
-from likewise.server.correcting import correcting
-from likewise.server.guard import Guard, TooLargeError
-from likewise.server.keeping import keeping
-from likewise.server.log import log
-from likewise.server.news import CLOSING, news
-from likewise.server.replies import ErrorOut
-from likewise.server.seeing import seeing
-from likewise.server.showing import showing
+from likewise.server.events import CLOSING, events_router
+from likewise.server.models import ErrorResponse
+from likewise.server.routes.answers import answers_router
+from likewise.server.routes.criteria import criteria_router
+from likewise.server.routes.export import export_router
+from likewise.server.routes.groups import groups_router
+from likewise.server.routes.images import images_router
+from likewise.server.routes.questions import questions_router
+from likewise.server.security import BodyTooLargeError, SecurityMiddleware
+from likewise.workspace.workspace import Workspace
 
-_KINDS = {
-    ".html": "text/html",
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-}
-_PARTS = (asking, log, showing, seeing, correcting, comparing, keeping, news)
-_STATUS: tuple[tuple[type[LikewiseError], int], ...] = (
+_ROUTERS = (
+    questions_router,
+    answers_router,
+    groups_router,
+    images_router,
+    criteria_router,
+    export_router,
+    events_router,
+)
+_MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_STATUS_CODES: tuple[tuple[type[LikewiseError], int], ...] = (
     (UnknownNameError, 404),
     (ImageError, 410),
     (SessionError, 503),
     (CollectionError, 503),
 )
-_ERRORS = {status: {"model": ErrorOut} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
+_ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 410, 413, 422, 503)}
 
 
-def create_app(desk: Desk, token: str, hosts: Iterable[str] = ()) -> FastAPI:
-    """Return the application for one desk; it keeps no other state.
+def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> FastAPI:
+    """Return the application for one workspace; all state is in the workspace.
 
     Parameters
     ----------
-    desk : Desk
+    workspace : Workspace
     token : str
-        Whoever knows it may see and answer.
+        Every request must carry it.
     hosts : iterable of str
-        Names by which we may be called, beside the loopback ones.
+        Host names the server may be called by, in addition to the loopback ones.
     """
     app = FastAPI(
         title="likewise",
         version=__version__,
-        description="Ask, answer, see and export; errors are `{error, message}`.",
+        description=(
+            "Group images by a person's criterion: questions, answers, groups and exports. "
+            "`by` and `criterion` name a criterion; without them the default one is used. "
+            "Errors are `{error, message}`."
+        ),
         docs_url=None,
         redoc_url=None,
         responses=_ERRORS,  # type: ignore[arg-type]  # FastAPI's own type is too narrow
     )
-    for router in (part(desk) for part in _PARTS):
-        app.include_router(router)
+    for make_router in _ROUTERS:
+        app.include_router(
+            make_router(workspace), prefix="/api", dependencies=[Depends(_check_query)]
+        )
     _add_page(app)
     _add_errors(app)
-    app.state.close = lambda: desk.publish({"event": CLOSING})
-    app.add_middleware(Guard, token=token, hosts=tuple(hosts))
+    app.state.close = lambda: workspace.events.publish({"event": CLOSING})
+    app.add_middleware(SecurityMiddleware, token=token, hosts=tuple(hosts))
     return app
 
 
+async def _check_query(request: Request) -> None:
+    """Reject unknown query parameters: `?orientation=` must not select the first criterion."""
+    known = {one.alias for one in request.scope["route"].dependant.query_params}
+    unknown = sorted(request.query_params.keys() - known)
+    if unknown:
+        message = f"Unknown parameter; known are: {', '.join(sorted(known)) or 'none'}"
+        raise RequestValidationError([{"loc": ("query", unknown[0]), "msg": message}])
+
+
 def _add_page(app: FastAPI) -> None:
-    """Serve the files of the page by name: there is no path to walk."""
+    """Serve the files of the page by name from memory; no path is resolved on disk."""
     page = {
         entry.name: entry.read_bytes()
         for entry in files(__package__).joinpath("page").iterdir()
@@ -86,33 +103,38 @@ def _add_page(app: FastAPI) -> None:
         return _file(page, "index.html")
 
     @app.get("/page/{name}", include_in_schema=False)
-    def part(name: str) -> Response:
+    def page_file(name: str) -> Response:
         if name not in page:
-            raise HTTPException(404, f"{name!r} is no part of the page; reload it.")
+            raise HTTPException(404, f"The page has no file {name!r}; reload the page.")
         return _file(page, name)
 
 
 def _file(page: dict[str, bytes], name: str) -> Response:
-    kind = _KINDS.get(name[name.rfind(".") :], "application/octet-stream")
-    return Response(page[name], media_type=f"{kind}; charset=utf-8")
+    media_type = _MEDIA_TYPES.get(name[name.rfind(".") :], "application/octet-stream")
+    return Response(page[name], media_type=f"{media_type}; charset=utf-8")
 
 
 def _add_errors(app: FastAPI) -> None:
+    """Answer every error with `{error, message}`."""
+
     @app.exception_handler(LikewiseError)
-    def ours(_: Request, error: LikewiseError) -> JSONResponse:
-        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
+    def likewise_error(_: Request, error: LikewiseError) -> JSONResponse:
+        status = next((code for kind, code in _STATUS_CODES if isinstance(error, kind)), 400)
         return _error(status, type(error).__name__, str(error))
 
     @app.exception_handler(RequestValidationError)
-    def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+    def invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         return _error(422, "InvalidRequestError", f"{where}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
-    def by_status(_: Request, error: HTTPException) -> JSONResponse:
-        name = type(error).__name__ if isinstance(error, TooLargeError) else "RequestError"
-        return _error(error.status_code, name, str(error.detail))
+    def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        name = type(error).__name__ if isinstance(error, BodyTooLargeError) else "RequestError"
+        message = str(error.detail)
+        if error.status_code == 404 and message == "Not Found":
+            message = f"There is no path {request.url.path!r}; all paths are in /openapi.json."
+        return _error(error.status_code, name, message)
 
 
 def _error(status: int, error: str, message: str) -> JSONResponse:

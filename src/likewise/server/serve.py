@@ -1,4 +1,4 @@
-"""Run the application on a socket that was bound before the long work began."""
+"""Bind a socket before the embedding starts, and run the application on it."""
 
 import socket
 import sys
@@ -10,16 +10,18 @@ from fastapi import FastAPI
 
 from likewise.errors import LikewiseError
 
-_SWITCH = 0.0005  # seconds; who answers waits that long for a thread that makes a gallery
+# Seconds between two thread switches; shorter than Python's default of 5 ms, so that an answer
+# does not wait for a thread that computes a gallery.
+_SWITCH_INTERVAL = 0.0005
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a bound socket; port 0 takes any that is free.
+    """Return a bound socket; port 0 takes any free port.
 
     Raises
     ------
     LikewiseError
-        If the port is in use or the address is not ours.
+        If the port is in use, or `host` is not an address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
@@ -28,36 +30,43 @@ def bind(host: str, port: int) -> socket.socket:
         bound.bind((host, port))
     except (OSError, OverflowError, UnicodeError) as error:
         bound.close()
-        is_named = isinstance(error, socket.gaierror | UnicodeError)
-        if is_named or getattr(error, "errno", 0) == EADDRNOTAVAIL:
+        is_name = isinstance(error, socket.gaierror | UnicodeError)
+        if is_name or getattr(error, "errno", 0) == EADDRNOTAVAIL:
             raise LikewiseError(
-                f"{host} is no address of this machine ({error}); leave --host out to be reached "
-                "from this machine only, or give 0.0.0.0 for every address it has."
+                f"--host must be an address of this machine, got {host} ({error}); omit --host to "
+                "serve this machine only, or use 0.0.0.0 for all of its addresses."
             ) from error
         raise LikewiseError(
-            f"{host}:{port} cannot be used ({error}); another program may have it: leave --port "
-            "out to take a free one, or choose another."
+            f"Cannot listen on {host}:{port} ({error}); another program may use the port. Omit "
+            "--port to take a free one, or choose another."
         ) from error
     return bound
 
 
 def serve(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until Ctrl+C; `ready` is called once requests are answered."""
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     make_server(app, ready).run(sockets=[bound])
 
 
 def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
-    """Return a server that says when it is ready; set its `should_exit` to end it."""
+    """Return a server that calls `ready` after its start; set its `should_exit` to stop it."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
     )
     return _Server(config, ready, app.state.close)
 
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], close: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[], None],
+        close: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._ready, self._close = ready, close
@@ -68,5 +77,5 @@ class _Server(uvicorn.Server):
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._close()  # streams of news would never end by themselves
+        self._close()  # ends the event streams, which would otherwise keep connections open
         await super().shutdown(sockets)

@@ -1,14 +1,14 @@
-// The one place that talks to the server. What it says when it refuses is shown as it is.
+// The HTTP API: one function for each request. Error messages of the server are shown unchanged.
 
 export const state = {
-  orientation: sessionStorage.getItem("likewise-by") ?? "", // of this tab: to reload it changes nothing
+  criterion: sessionStorage.getItem("likewise-by") ?? "", // per tab; survives a reload
   who: localStorage.getItem("likewise-who") ?? "",
   client: crypto.getRandomValues(new Uint32Array(2)).join("-"),
 };
 
-export class Refused extends Error {}
+export class ApiError extends Error {}
 
-async function call(method, path, body) {
+async function send(method, path, body) {
   let response;
   try {
     response = await fetch(path, {
@@ -17,42 +17,40 @@ async function call(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new Refused("The program does not answer. What was acknowledged is kept; start it again, then go on here.");
+    throw new ApiError("The program does not respond. Saved answers are kept; start it again to continue.");
   }
   const json = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refused(json.message ?? `The program answered with ${response.status}.`);
+  if (!response.ok) throw new ApiError(json.message ?? `The program returned error ${response.status}.`);
   return json;
 }
 
-const query = (values) => {
-  const used = Object.entries({ orientation: state.orientation, ...values });
-  return "?" + new URLSearchParams(used);
-};
-const meant = (values) => ({ orientation: state.orientation, ...values });
+const params = (values) => "?" + new URLSearchParams(values);
+const query = (values) => params({ by: state.criterion, ...values });
+const body = (values) => ({ criterion: state.criterion, ...values });
+const groupPath = (id) => `/api/groups/${encodeURIComponent(id)}`;
 
 export const api = {
-  questions: (n) => call("GET", "/api/questions" + query({ n, client: state.client })),
+  questions: (n) => send("GET", "/api/questions" + query({ n, client: state.client })),
   answer: (question, answer, seconds) =>
-    call("POST", "/api/answers", meant({ question, answer, seconds, who: state.who, client: state.client })),
-  undo: () => call("POST", "/api/undo", meant(state.who ? { who: state.who } : {})),
-  log: (search, offset = 0) => call("GET", "/api/answers" + query({ search, offset })),
-  takeBack: (id) => call("DELETE", `/api/answers/${id}` + query({ who: state.who })),
-  move: (images, group) => call("POST", "/api/moves", meant({ images, group, who: state.who })),
-  split: (images, name) => call("POST", "/api/groups", meant({ images, name, who: state.who })),
-  doubts: () => call("GET", "/api/suspects" + query({})),
-  standBy: (id) => call("POST", `/api/suspects/${id}` + query({ who: state.who })),
-  violations: () => call("GET", "/api/violations" + query({})),
-  compare: (second) => call("GET", "/api/compare?" + new URLSearchParams({ first: state.orientation, second, limit: 4 })),
-  folders: (how) => call("POST", "/api/folders", meant({ how })),
-  rescan: () => call("POST", "/api/rescan"),
-  groups: (limit = 60) => call("GET", "/api/groups" + query({ limit })),
-  about: (id) => call("GET", `/api/images/${id}/about` + query({})),
-  more: (key, offset) => call("GET", `/api/groups/${encodeURIComponent(key)}` + query({ offset })),
-  changeGroup: (key, change) =>
-    call("PATCH", `/api/groups/${encodeURIComponent(key)}`, meant({ ...change, who: state.who })),
-  map: () => call("GET", "/api/map" + query({})),
-  status: () => call("GET", "/api/status" + query({})),
-  orientations: () => call("GET", "/api/orientations"),
-  addOrientation: (name, n_clusters) => call("POST", "/api/orientations", { name, n_clusters }),
-  exportAddress: (to) => "/api/export" + query({ to }),
+    send("POST", "/api/answers", body({ question, answer, seconds, who: state.who, client: state.client })),
+  undo: () => send("POST", "/api/undo", body(state.who ? { who: state.who } : {})),
+  answers: (search, offset = 0) => send("GET", "/api/answers" + query({ search, offset })),
+  retract: (id) => send("DELETE", `/api/answers/${id}` + query({ who: state.who })),
+  confirm: (id) => send("POST", `/api/answers/${id}/confirm` + query({ who: state.who })),
+  labelIssues: () => send("GET", "/api/label_issues" + query({})),
+  violations: () => send("GET", "/api/violations" + query({})),
+  groups: (limit = 60) => send("GET", "/api/groups" + query({ limit })),
+  group: (id, offset) => send("GET", groupPath(id) + query({ offset })),
+  createGroup: (images, name) => send("POST", "/api/groups", body({ images, name, who: state.who })),
+  changeGroup: (id, change) => send("PATCH", groupPath(id), body({ ...change, who: state.who })),
+  move: (images, group) => send("POST", "/api/moves", body({ images, group, who: state.who })),
+  map: () => send("GET", "/api/map" + query({})),
+  compare: (second) => send("GET", "/api/compare" + params({ first: state.criterion, second, limit: 4 })),
+  imageInfo: (id) => send("GET", `/api/images/${id}/info` + query({})),
+  status: () => send("GET", "/api/status" + query({})),
+  criteria: () => send("GET", "/api/criteria"),
+  createCriterion: (name, n_clusters) => send("POST", "/api/criteria", { name, n_clusters }),
+  exportFolders: (how) => send("POST", "/api/folders", body({ how })),
+  exportPath: (to) => "/api/export" + query({ to }),
+  rescan: () => send("POST", "/api/rescan"),
 };

@@ -1,26 +1,27 @@
-// What is always visible: answers by kind, how well they were understood, what more would change.
+// The footer: answers by kind, agreement of the model with them, and expected changes.
 
-import { $, h, some } from "/page/elements.js";
+import { $, count, h } from "/page/dom.js";
 
-const WORDS = { same: "same", different: "different", cannot_tell: "can't tell", bad_image: "bad", placed: "placed", none: "none", new: "new" };
+const KINDS = { same: "same", different: "different", cannot_tell: "can't tell", bad_image: "bad", placed: "in a group", none: "none", new: "new" };
 
 export function showFooter(status) {
-  const counts = Object.entries(status.tally).filter(([, n]) => n).map(([word, n]) => `${n} ${WORDS[word]}`);
-  $("tally").replaceChildren(h("b", {}, some(status.n_answers, "answer")), counts.length ? `: ${counts.join(", ")}` : "",
-    ` · ${some(status.n_images, "picture")}`, status.missing ? `, ${status.missing} gone` : "");
+  const counts = Object.entries(status.counts).filter(([, n]) => n).map(([kind, n]) => `${n} ${KINDS[kind]}`);
+  $("counts").replaceChildren(h("b", {}, count(status.n_answers, "answer")), counts.length ? `: ${counts.join(", ")}` : "",
+    ` · ${count(status.n_images, "picture")}`, status.n_missing ? `, ${status.n_missing} missing` : "");
   $("agreement").replaceChildren(...outlook(status));
 }
 
-function outlook({ agreement: found, n_answers, n_violations }) {
-  if (!found) return [n_answers ? "" : "Answer a few questions; groups follow by themselves."];
-  const said = [];
-  if (found.agreement !== null && found.n_checked >= 3) {
-    const spread = Math.round(((found.high - found.low) / 2) * 100);
-    const about = `of the last ${found.n_checked}, before it learned from them; it asks what it is unsure of, so of all pictures it has more right`;
-    said.push("it had guessed ", h("b", { title: about }, `${Math.round(found.agreement * 100)} % ± ${spread}`), " of your answers");
+function outlook({ agreement, n_answers, n_violations }) {
+  if (!agreement) return [n_answers ? "" : "Answer a few questions; the groups follow."];
+  const parts = [];
+  if (agreement.agreement !== null && agreement.n_checked >= 3) {
+    const margin = Math.round(((agreement.high - agreement.low) / 2) * 100);
+    const title = `Of your last ${agreement.n_checked} answers, before training on them. Questions target uncertain pictures, so accuracy on all pictures is higher.`;
+    parts.push("The model predicted ", h("b", { title }, `${Math.round(agreement.agreement * 100)} % ± ${margin}`), " of your answers · ");
   }
-  const n = Math.round(found.expected_changes);
-  said.push(said.length ? " · " : "", n > 0 ? `more answers may still move about ${some(n, "picture")}` : "more answers would change little");
-  if (n_violations) said.push(h("span", { class: "aside" }, ` · ${some(n_violations, "answer")} of yours overrule${n_violations === 1 ? "s" : ""} the model`));
-  return said;
+  const n = Math.round(agreement.expected_changes);
+  const changes = n > 0 ? `about ${count(n, "picture")} may still change group` : "few changes expected";
+  parts.push(parts.length ? changes : changes[0].toUpperCase() + changes.slice(1));
+  if (n_violations) parts.push(h("span", { class: "violations" }, ` · the model disagrees with ${count(n_violations, "answer")}`));
+  return parts;
 }

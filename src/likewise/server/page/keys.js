@@ -1,24 +1,24 @@
-// Keys: which one does what. A person may change them; the choice stays in this browser.
+// Keyboard shortcuts. Changed keys are stored in this browser.
 
 const STORE = "likewise-keys";
 export const ACTIONS = [
-  // name, what it does, the keys it has until somebody changes them
+  // name, description, default keys
   ["same", "same", ["s", "arrowleft"]],
   ["different", "different", ["d", "arrowright"]],
   ["cannot_tell", "can't tell", [" "]],
   ["bad_image", "bad picture", ["x"]],
   ["none", "none of these groups", ["0", "n"]],
-  ["undo", "undo, as often as you like", ["u"]],
-  ["zoom", "look closer", ["z"]],
-  ["ask", "ask", ["a"]],
-  ["groups", "groups", ["g"]],
-  ["map", "map", ["m"]],
-  ["answers", "list of answers", ["l"]],
-  ["compare", "compare two ways to sort", ["c"]],
+  ["undo", "undo", ["u"]],
+  ["zoom", "enlarge the picture", ["z"]],
+  ["ask", "open Ask", ["a"]],
+  ["groups", "open Groups", ["g"]],
+  ["map", "open Map", ["m"]],
+  ["answers", "open Answers", ["l"]],
+  ["compare", "open Compare", ["c"]],
 ];
-const FIXED = /^([1-9]|\?|tab|enter|escape|shift|control|alt|meta)$/; // groups, help, and what browsers need
+const FIXED = /^([1-9]|\?|tab|enter|escape|shift|control|alt|meta)$/; // used for groups, help and the browser
 
-let chosen = read();
+let changed = read();
 
 function read() {
   try {
@@ -29,8 +29,8 @@ function read() {
 }
 
 export const keysOf = (action) => {
-  const own = chosen[action];
-  return own ? [own] : ACTIONS.find(([name]) => name === action)[2].filter((key) => !Object.values(chosen).includes(key));
+  const own = changed[action];
+  return own ? [own] : ACTIONS.find(([name]) => name === action)[2].filter((key) => !Object.values(changed).includes(key));
 };
 
 export const actionOf = (key) => ACTIONS.map(([name]) => name).find((name) => keysOf(name).includes(key.toLowerCase())) ?? null;
@@ -39,18 +39,18 @@ const NAMES = { " ": "Space", arrowleft: "←", arrowright: "→", arrowup: "↑
 export const nameOf = (key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 export const shownKey = (action) => (keysOf(action).length ? nameOf(keysOf(action)[0]) : "–");
 
-// Returns what is wrong with a wish, or nothing if it was granted.
+// Change a key; returns an error message, empty if there is none.
 export function remap(action, key) {
   const wanted = key.toLowerCase();
-  if (FIXED.test(wanted)) return `${nameOf(wanted)} is needed for something else; choose another key.`;
-  const other = Object.keys(chosen).find((name) => name !== action && chosen[name] === wanted);
+  if (FIXED.test(wanted)) return `${nameOf(wanted)} is reserved; choose another key.`;
+  const other = Object.keys(changed).find((name) => name !== action && changed[name] === wanted);
   if (other) return `${nameOf(wanted)} is already "${ACTIONS.find(([name]) => name === other)[1]}"; change that first.`;
-  chosen = { ...chosen, [action]: wanted };
-  localStorage.setItem(STORE, JSON.stringify(chosen));
+  changed = { ...changed, [action]: wanted };
+  localStorage.setItem(STORE, JSON.stringify(changed));
   return "";
 }
 
 export function resetKeys() {
-  chosen = {};
+  changed = {};
   localStorage.removeItem(STORE);
 }

@@ -1,45 +1,45 @@
-// The map: every picture a point on one canvas; drag to pan, wheel to zoom, click to see.
+// The Map view: every picture is a point; drag to pan, wheel to zoom, click to show the picture.
 
 import { api } from "/page/api.js";
-import { $, h, picture, some } from "/page/elements.js";
-import { makePlot } from "/page/plot.js";
+import { $, count, h, picture } from "/page/dom.js";
+import { makeScatterPlot } from "/page/scatter_plot.js";
 import { zoom } from "/page/zoom.js";
 
 const view = $("view-map");
 const GREY = "#888888";
 
-export function makeMap({ complain, changed, say }) {
-  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Map of all pictures; arrows move it, plus and minus zoom" });
+export function makeMapView({ showProblem, changed, announce }) {
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Map of all pictures; arrow keys move it, plus and minus zoom" });
   const legend = h("div", { class: "legend" });
   const card = h("div", { class: "card", hidden: true });
   view.replaceChildren(canvas, legend, card);
-  const plot = makePlot(canvas);
+  const plot = makeScatterPlot(canvas);
   let points = null;
   let groups = [];
   let at = { x: 0.5, y: 0.5, zoom: 1 };
   let marked = null;
   let isDue = false;
 
-  async function refresh(find = marked) {
+  async function refresh(wanted = marked) {
     try {
       const [map, found] = await Promise.all([api.map(), api.groups()]);
       points = map;
       groups = found.groups;
     } catch (error) {
-      complain(error.message);
+      showProblem(error.message);
       return;
     }
-    plot.take(points, groups.map((one) => one.colour), GREY);
+    plot.setPoints(points, groups.map((one) => one.colour), GREY);
     legend.replaceChildren(...groups.map((one) => h("span", {}, h("i", { class: "dot", group: one.colour }), `${one.name} · ${one.n_images}`)));
-    if (!points.ids.length) legend.replaceChildren(h("span", {}, "The map comes with the first groups."));
-    if (find !== null) {
-      if (find !== marked) goTo(find);
-      mark(find);
+    if (!points.ids.length) legend.replaceChildren(h("span", {}, "The map appears with the first groups."));
+    if (wanted !== null) {
+      if (wanted !== marked) goTo(wanted);
+      mark(wanted);
     }
     draw();
   }
 
-  // Many movements between two pictures of the screen are one drawing.
+  // At most one drawing per frame of the screen.
   function draw() {
     if (isDue) return;
     isDue = true;
@@ -48,15 +48,15 @@ export function makeMap({ complain, changed, say }) {
       if (!points || view.hidden) return;
       const begin = performance.now();
       plot.draw(at);
-      const place = points.ids.indexOf(marked);
-      if (place >= 0) plot.circle(place, at);
+      const marker = points.ids.indexOf(marked);
+      if (marker >= 0) plot.circle(marker, at);
       canvas.dataset.ms = (performance.now() - begin).toFixed(1);
     });
   }
 
   function goTo(id) {
-    const place = points.ids.indexOf(id);
-    if (place >= 0) [at.x, at.y] = plot.place(place);
+    const i = points.ids.indexOf(id);
+    if (i >= 0) [at.x, at.y] = plot.point(i);
   }
 
   function nearest(x, y) {
@@ -74,31 +74,31 @@ export function makeMap({ complain, changed, say }) {
   async function showCard(id) {
     const group = groups[points.group[points.ids.indexOf(id)]];
     const name = h("p", {}, group?.name ?? "in no group");
-    const look = (title) => h("button", { type: "button", class: "tile", "aria-label": "Look closer", onclick: () => zoom([{ id, name: title }]) }, picture(id, title));
-    card.replaceChildren(look("a picture"), name, ...(groups.length > 1 ? [target(id, group)] : []));
-    const about = await api.about(id).catch(() => null);
-    if (!about || marked !== id) return;
-    card.firstChild.replaceWith(look(about.name));
-    name.replaceChildren(h("b", {}, group?.name ?? "in no group"), about.answered ? " · you spoke of it" : ` · ${Math.round(about.confidence * 100)} % sure`, h("br"), h("span", { class: "quiet" }, about.name));
+    const tile = (title) => h("button", { type: "button", class: "tile", "aria-label": "Enlarge", onclick: () => zoom([{ id, name: title }]) }, picture(id, title));
+    card.replaceChildren(tile("a picture"), name, ...(groups.length > 1 ? [target(id, group)] : []));
+    const info = await api.imageInfo(id).catch(() => null);
+    if (!info || marked !== id) return;
+    card.firstChild.replaceWith(tile(info.name));
+    name.replaceChildren(h("b", {}, group?.name ?? "in no group"), info.answered ? " · in your answers" : ` · ${Math.round(info.confidence * 100)} % sure`, h("br"), h("span", { class: "quiet" }, info.name));
   }
 
   function target(id, group) {
     const others = groups.filter((one) => one !== group);
-    const choose = h("select", { "aria-label": "Move this picture to" }, h("option", { value: "" }, "move to…"), others.map((one) => h("option", { value: one.key }, one.name)));
+    const choose = h("select", { "aria-label": "Move this picture to" }, h("option", { value: "" }, "move to…"), others.map((one) => h("option", { value: one.id }, one.name)));
     choose.addEventListener("change", async () => {
       try {
         const { conflicts } = await api.move([id], choose.value);
-        say(conflicts.length ? `It stayed: earlier answers say otherwise; settle ${some(conflicts.length, "contradiction")} under Ask` : "1 picture moved");
+        announce(conflicts.length ? `Not moved: earlier answers contradict it. Review ${count(conflicts.length, "conflict")} under Ask.` : "1 picture moved");
         changed(conflicts[0]);
         await refresh();
       } catch (error) {
-        complain(error.message);
+        showProblem(error.message);
       }
     });
     return choose;
   }
 
-  // What lies under the pointer stays there.
+  // The point under the pointer stays where it is.
   const zoomBy = (factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) => {
     const before = plot.frame(at);
     at.zoom = Math.max(0.5, Math.min(60, at.zoom * factor));
@@ -108,15 +108,15 @@ export function makeMap({ complain, changed, say }) {
     at.y = v - (y - canvas.clientHeight / 2) / side;
     draw();
   };
-  let from = null;
+  let drag = null; // last position, and the distance so far
   canvas.addEventListener("pointerdown", (event) => {
-    from = { x: event.clientX, y: event.clientY, far: 0 };
+    drag = { x: event.clientX, y: event.clientY, distance: 0 };
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (!from) return;
-    const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-    from = { x: event.clientX, y: event.clientY, far: from.far + Math.abs(dx) + Math.abs(dy) };
+    if (!drag) return;
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    drag = { x: event.clientX, y: event.clientY, distance: drag.distance + Math.abs(dx) + Math.abs(dy) };
     const { side } = plot.frame(at);
     at.x -= dx / side;
     at.y -= dy / side;
@@ -124,8 +124,8 @@ export function makeMap({ complain, changed, say }) {
   });
   canvas.addEventListener("pointerup", (event) => {
     const box = canvas.getBoundingClientRect();
-    if (from && from.far < 5) mark(nearest(event.clientX - box.left, event.clientY - box.top));
-    from = null;
+    if (drag && drag.distance < 5) mark(nearest(event.clientX - box.left, event.clientY - box.top));
+    drag = null;
   });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();

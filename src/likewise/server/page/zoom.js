@@ -1,28 +1,28 @@
-// One picture, large; a click shows it larger still. Arrows go to the next one.
+// The zoom dialog: one picture as large as the window, by a click at full size; arrow keys go to the next one.
 
-import { $, h, large, picture } from "/page/elements.js";
+import { $, button, h, large, picture } from "/page/dom.js";
 
 const dialog = $("dialog-zoom");
-let onMap = null;
-export const setOnMap = (show) => (onMap = show);
+let showOnMap = null;
+export const setShowOnMap = (show) => (showOnMap = show);
 
-export function zoom(pictures, place = 0) {
+export function zoom(pictures, index = 0) {
   const show = (to) => {
-    place = (to + pictures.length) % pictures.length;
-    const { id, name } = pictures[place];
+    index = (to + pictures.length) % pictures.length;
+    const { id, name } = pictures[index];
     const stage = h("div", { class: "stage", onclick: () => stage.classList.toggle("actual") }, picture(id, name, large));
-    const other = (text, step) => h("button", { type: "button", onclick: () => show(place + step) }, text);
-    const find = h("button", { type: "button", onclick: () => { dialog.close(); onMap?.(id); } }, "Find on the map");
-    const close = h("button", { type: "button", class: "close", onclick: () => dialog.close() }, "Close");
+    const other = (text, step) => button(text, () => show(index + step));
+    const find = button("Show on the map", () => { dialog.close(); showOnMap?.(id); });
+    const close = button("Close", () => dialog.close(), { class: "close" });
     dialog.replaceChildren(stage, h("div", { class: "row" }, h("span", {}, name),
       ...(pictures.length > 1 ? [other("←", -1), other("→", 1)] : []), find, close));
     close.focus();
   };
   dialog.onkeydown = (event) => {
-    if (event.key === "ArrowLeft") show(place - 1);
-    if (event.key === "ArrowRight") show(place + 1);
+    if (event.key === "ArrowLeft") show(index - 1);
+    if (event.key === "ArrowRight") show(index + 1);
     if (event.key === "z") dialog.querySelector(".stage").click();
   };
   if (!dialog.open) dialog.showModal();
-  show(place);
+  show(index);
 }

@@ -1,1 +1,0 @@
-"""Orientations at work: questions ready, answers kept, a trainer beside; for page and terminal."""

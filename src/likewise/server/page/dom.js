@@ -1,0 +1,34 @@
+// Build elements: `h("button", {onclick}, "text", child)`. Strings become text nodes, never markup.
+
+export const $ = (id) => document.getElementById(id);
+
+export function h(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "group") element.style.setProperty("--group", value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const button = (text, onclick, attributes = {}) => h("button", { type: "button", ...attributes, onclick }, text);
+
+export const large = (id) => `/api/images/${id}`;
+export const small = (id) => `/api/images/${id}/thumbnail`;
+
+export function picture(id, name, source = small) {
+  const image = h("img", { src: source(id), alt: name, title: name, loading: source === small ? "lazy" : "eager" });
+  image.addEventListener("error", () => {
+    image.alt = `${name} cannot be shown; the file may be missing.`;
+    image.classList.add("missing");
+  });
+  return image;
+}
+
+export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+// A closed dialog keeps the focus for a moment; keys pressed then are not typed into it.
+export const isTyping = (target) => Boolean(target.closest?.("input, select, textarea, [contenteditable]")?.checkVisibility());

@@ -1,0 +1,87 @@
+// Server-sent events: what others did, and what the worker does; reconnects when the connection is lost.
+
+import { api, state } from "/page/api.js";
+import { $, count } from "/page/dom.js";
+import { changesText } from "/page/export.js";
+
+const RETRY = 2000; // milliseconds
+const MIN_INTERVAL = 1000; // milliseconds between two updates of a view
+
+export const announce = (text) => { $("activity").textContent = text; };
+
+// page: { views, current, open, showProblem, showStatus, showCriteria }
+export function listen(page) {
+  const { views, showProblem, showStatus } = page;
+  const source = new EventSource("/api/events");
+  const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
+  const onCurrent = (name, act) => on(name, (event) => { // about the criterion that is shown
+    if (!event.criterion || event.criterion === state.criterion) act(event);
+  });
+
+  // Changes by others are shown soon; several within the interval are one update.
+  let timer = 0;
+  const renew = () => {
+    timer ||= setTimeout(() => { timer = 0; views[page.current()]?.renew?.(); }, MIN_INTERVAL);
+  };
+
+  let isLost = false;
+  source.onerror = () => {
+    isLost = true;
+    showProblem("Connection lost; saved answers are kept. Reconnecting… If the program has stopped, start it again.", "connection");
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => reconnect(page), RETRY); // the browser does not retry
+  };
+  source.onopen = () => {
+    showStatus(); // for events before the connection
+    if (isLost) resume(page).catch((error) => showProblem(error.message));
+    isLost = false;
+  };
+
+  onCurrent("answers", () => { showStatus(); renew(); });
+  onCurrent("groups", () => { // names, colours, merges
+    showStatus();
+    renew();
+    if (page.current() === "map") views.map.refresh();
+    if (page.current() === "ask") views.ask.refill(true);
+  });
+  onCurrent("training", () => announce("Training…"));
+  onCurrent("trained", ({ n_answers, n_moved }) => {
+    announce(n_answers ? `Groups updated, ${count(n_moved ?? 0, "picture")} moved` : "First groups are ready");
+    showStatus();
+    if (page.current() === "groups") views.groups.renew();
+    if (page.current() === "map" || page.current() === "compare") views[page.current()].refresh();
+  });
+  on("embedding", ({ done, total }) => announce(`Reading pictures: ${done} of ${total}`));
+  on("worker_exited", () => announce("Training stopped and is restarting; answers are kept."));
+  on("problem", showStatus);
+  on("images", (changes) => {
+    announce(changesText(changes));
+    showStatus();
+    views.groups.refresh(); // which marks new pictures
+    if (page.current() !== "ask" && page.current() !== "groups") page.open(page.current());
+  });
+  on("folder", ({ message }) => {
+    showProblem(message ?? "", "session");
+    showStatus(); // an earlier request may still have the old state
+    if (page.current() === "ask") views.ask.redraw(); // pictures may be available again
+    else page.open(page.current());
+  });
+  on("criteria", page.showCriteria);
+}
+
+async function reconnect(page) {
+  try {
+    await api.status();
+    listen(page);
+  } catch (error) {
+    page.showProblem(error.message);
+    setTimeout(() => reconnect(page), RETRY);
+  }
+}
+
+async function resume(page) {
+  page.showProblem("");
+  page.showProblem("", "connection");
+  await page.showCriteria();
+  if (page.current() === "ask") page.views.ask.refill(true);
+  else page.open(page.current());
+}

@@ -1,0 +1,206 @@
+"""Convert the workspace's objects to response models, and log entries to plain English."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from likewise import __version__
+from likewise.constraints.constraint import AnswerResult
+from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
+from likewise.server.models import (
+    AgreementResponse,
+    ConflictResponse,
+    EntryResponse,
+    LabelIssueResponse,
+    OfferedGroup,
+    QuestionResponse,
+    StatusResponse,
+)
+from likewise.session.groups import Groups
+from likewise.session.log import CONFIRM, Entry
+from likewise.workspace.criterion import CriterionSession
+from likewise.workspace.question_queue import UNNAMED
+from likewise.workspace.review import Conflict, LabelIssue, compared_images
+from likewise.workspace.workspace import Workspace
+
+_GREY = "#777777"
+_N_MEMBERS = 3  # further images shown for an offered group
+_N_CONFLICTS = 5  # shown at a time
+_UNNAMED_TEXT = "like this"
+_ANSWER_TEXTS = {
+    "same": "same",
+    "different": "different",
+    "cannot_tell": "can't tell",
+    "bad_image": "bad picture",
+    "none": "none of these",
+    "new": "new group",
+}
+
+
+class Presenter:
+    """Makes the response models for one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._images = workspace, workspace.session.images
+
+    def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
+        """Return a question with everything that is shown beside it."""
+        groups = criterion.status.groups
+        digits = group_digits(question.groups, [group.key for group in groups.shown()])
+        offered = [
+            OfferedGroup(
+                id=key,
+                name=groups.name(key) if key in groups else _UNNAMED_TEXT,
+                colour=groups[key].colour if key in groups else _GREY,
+                digit=digits[key],
+                representative=image,
+                members=self._members(image, criterion, question.images),
+            )
+            for key, image in zip(question.groups, question.images[1:], strict=False)
+        ]
+        return QuestionResponse(
+            kind=question.kind,
+            images=list(question.images),
+            groups=list(question.groups),
+            names=[self._images.names[i] for i in question.images],
+            offered=offered,
+        )
+
+    def questions(self, criterion: CriterionSession, n: int, client: str) -> list[QuestionResponse]:
+        """Return the next questions for one client."""
+        return [self.question(one, criterion) for one in criterion.questions(n, client)]
+
+    def _members(
+        self, image: int, criterion: CriterionSession, shown: tuple[int, ...]
+    ) -> list[int]:
+        """Return further images that answers link to a representative."""
+        linked = criterion.status.must_linked(image, _N_MEMBERS + len(shown))
+        return [i for i in linked if i not in shown][:_N_MEMBERS]
+
+    def entry(
+        self,
+        entry: Entry,
+        *,
+        retracted: bool = False,
+        is_conflict: bool = False,
+        retracted_by: int | None = None,
+    ) -> EntryResponse:
+        """Return an entry of the answer log."""
+        positions, names = self._images.positions, self._images.names
+        images = [positions[content] for content in compared_images(entry) if content in positions]
+        criteria = self._workspace.session.criteria
+        name = next(one.name for one in criteria if one.id == entry.criterion)
+        return EntryResponse(
+            id=entry.id,
+            kind=entry.kind,
+            images=images,
+            names=[names[i] for i in images],
+            answer=entry.answer,
+            text=entry_text(entry, self._workspace.criterion(name).status.groups),
+            who=entry.who,
+            at=entry.at,
+            seconds=entry.seconds,
+            retracted=retracted,
+            retracted_by=retracted_by,
+            is_conflict=is_conflict,
+        )
+
+    def conflict(self, conflict: Conflict, criterion: CriterionSession) -> ConflictResponse:
+        """Return a conflict, and which of its answers the model finds least likely."""
+        return ConflictResponse(
+            answer=self.entry(conflict.entry, is_conflict=True),
+            against=[self.entry(entry) for entry in conflict.against],
+            images=list(conflict.images),
+            suspected=criterion.review.suspected_answer(conflict),
+        )
+
+    def moved(self, answers: list[AnswerResult], criterion: CriterionSession) -> dict[str, Any]:
+        """Return the fields of a `MoveResponse`."""
+        rejected = {answer.id for answer in answers if not answer.accepted}
+        conflicts = [one for one in criterion.review.conflicts() if one.entry.id in rejected]
+        return {
+            "n_accepted": sum(answer.accepted for answer in answers),
+            "n_relations": sum(answer.n_settled for answer in answers),
+            "conflicts": [self.conflict(one, criterion) for one in conflicts],
+        }
+
+    def label_issue(self, issue: LabelIssue) -> LabelIssueResponse:
+        """Return an answer to review."""
+        return LabelIssueResponse(
+            answer=self.entry(issue.entry),
+            probability=issue.probability,
+            proof=[self.entry(entry) for entry in issue.evidence],
+        )
+
+    def status(self, criterion: CriterionSession) -> StatusResponse:
+        """Return the status of one criterion."""
+        workspace, status, review = self._workspace, criterion.status, criterion.review
+        progress, results, conflicts = (
+            status.progress(),
+            status.results,
+            review.conflicts(),
+        )
+        return StatusResponse(
+            version=__version__,
+            criterion=criterion.name,
+            n_images=len(self._images) - self._images.n_missing,
+            n_missing=self._images.n_missing,
+            n_answers=status.n_answers,
+            n_answers_trained=0 if results is None else results.n_answers,
+            counts=status.counts(),
+            agreement=None if progress is None else AgreementResponse(**asdict(progress)),
+            n_violations=status.n_violations,
+            n_conflicts=len(conflicts),
+            conflicts=[self.conflict(one, criterion) for one in conflicts[:_N_CONFLICTS]],
+            n_label_issues=len(review.label_issues()),
+            results_version=status.version,
+            worker=dict(workspace.worker_state),
+            problem=workspace.folder_problem or workspace.problem,
+        )
+
+
+def json_response(body: BaseModel, status: int = 200) -> Response:
+    """Return a response without FastAPI's second validation; for the most frequent requests."""
+    return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def entry_text(entry: Entry, groups: Groups) -> str:
+    """Return an entry of the log in plain English."""
+    if entry.kind == "rename":
+        return f"group renamed to {entry.answer}"
+    if entry.kind == "colour":
+        return f"colour of {groups.name(entry.group or '')} changed"
+    if entry.kind == "merge":
+        key = entry.group or ""
+        name = groups[key].name if key in groups else key  # its own name, not the merged group's
+        return f"{name} merged into {groups.name(entry.groups[0])}"
+    if entry.kind == CONFIRM:
+        return " ".join([*(f"“{_answer_text(one, groups)}”" for one in entry.groups), "confirmed"])
+    return _answer_text(entry.answer, groups)
+
+
+def _answer_text(answer: str, groups: Groups) -> str:
+    if answer in RESERVED:
+        return _ANSWER_TEXTS[answer]
+    return _UNNAMED_TEXT if answer.startswith(UNNAMED) else groups.name(answer)
+
+
+def group_digits(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]:
+    """Return the digit key for each offered group: its number, whichever others are offered.
+
+    A group has the same digit in every question, so that a person can learn it. Groups without a
+    number, or with a number above nine, take unused digits, first those after the last used one.
+
+    Examples
+    --------
+    >>> group_digits(["g1", "g3", "like 7"], ["g1", "g2", "g3"])
+    {'g1': 1, 'g3': 3, 'like 7': 4}
+    """
+    numbers = {key: number for number, key in enumerate(all_keys[:MAX_GROUPS], start=1)}
+    digits = {key: numbers[key] for key in offered if key in numbers}
+    last, used = max(digits.values(), default=0), set(digits.values())
+    unused = (n for n in [*range(last + 1, MAX_GROUPS + 1), *range(1, last)] if n not in used)
+    return {key: digits[key] if key in digits else next(unused) for key in offered}

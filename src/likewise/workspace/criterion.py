@@ -1,0 +1,305 @@
+"""One criterion at work: its question queue, status and review, and every change of its answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from likewise.constraints.constraint import AnswerResult
+from likewise.constraints.question import Answer, Question
+from likewise.errors import InvalidParameterError
+from likewise.session.criteria import Criterion
+from likewise.session.groups import Group
+from likewise.session.log import Entry
+from likewise.session.session import Session
+from likewise.workspace.gallery import Gallery
+from likewise.workspace.group_commit import GroupCommit
+from likewise.workspace.group_edits import GivenAnswer, GroupEdits, move_answers, split_answers
+from likewise.workspace.question_queue import QuestionQueue
+from likewise.workspace.review import Conflict, Review
+from likewise.workspace.status import Status
+
+TRAIN_AT = 5  # answers after which training starts at once
+OnChange = Callable[[str, str, int], None]
+
+
+@dataclass(frozen=True)
+class AnswerOutcome:
+    """The outcome of one answer, and the next questions if they were asked for.
+
+    Parameters
+    ----------
+    result : AnswerResult
+        Whether the answer was accepted or is a conflict, and its id in the log.
+    predicted : bool, optional
+        Whether the model predicted the answer; None if it predicted none.
+    conflict : Conflict, optional
+    questions : list of Question
+    """
+
+    result: AnswerResult
+    predicted: bool | None
+    conflict: Conflict | None
+    questions: list[Question] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _GivenAnswer:
+    """An answer to write, the number of next questions, and the client they are for."""
+
+    answer: Answer
+    n_next: int = 0
+    client: str = ""
+
+
+class CriterionSession:
+    """One criterion of an open session; thread-safe.
+
+    Parameters
+    ----------
+    session : Session
+        Open for writing.
+    name : str
+        Of the criterion.
+    on_change : callable
+        Called after every change with the name, the event (``"answers"`` or ``"groups"``) and
+        how many answers changed: `TRAIN_AT` or more if training should start at once.
+
+    Attributes
+    ----------
+    queue : QuestionQueue
+    status : Status
+    review : Review
+    """
+
+    def __init__(self, session: Session, name: str, on_change: OnChange) -> None:
+        self.name = name
+        self._session, self._on_change = session, on_change
+        self.status = Status(session, name)
+        self.queue = QuestionQueue(session, name, self.status)
+        self.review = Review(session, name, self.status)
+        self._edits = GroupEdits(session, name, self.status)
+        self._commit = GroupCommit(self._save_answers)
+        self._latest: dict[str, tuple[int, Answer]] | None = None  # active answer of each person
+
+    @property
+    def criterion(self) -> Criterion:
+        """Return the criterion as it is stored."""
+        return self._session.criterion(self.name)
+
+    def questions(self, n: int, who: str = "") -> list[Question]:
+        """Return at most `n` questions for one person; none if nothing is left to ask."""
+        return self.queue.questions(n, who)
+
+    def ask_again(self, question: Question, who: str = "") -> None:
+        """Ask a question whose answer was retracted next, if it is still open."""
+        self.queue.ask_again(question, who)
+
+    # -- answers ----------------------------------------------------------------
+
+    def answer(
+        self,
+        question: Question,
+        answer: str,
+        who: str = "",
+        seconds: float | None = None,
+        *,
+        n_next: int = 0,
+        client: str = "",
+    ) -> AnswerOutcome:
+        """Save one answer; it is on disk when this returns.
+
+        An answer that repeats the previous one of the same person is not saved again: a client
+        sends it twice if it did not receive the reply. Answers that several persons give at
+        the same time are written together.
+
+        Parameters
+        ----------
+        question : Question
+        answer, who : str
+        seconds : float, optional
+        n_next : int
+            Number of next questions to return.
+        client : str
+            The client or person they are for.
+        """
+        given = Answer(question, answer, who=who, criterion=self.name, seconds=seconds)
+        outcome = self._commit(_GivenAnswer(given, n_next, client))
+        self._on_change(self.name, "answers", 1)
+        return outcome
+
+    def _save_answers(self, batch: list[_GivenAnswer]) -> list[AnswerOutcome]:
+        with self._session.lock:
+            new = self._without_repeated([given.answer for given in batch])
+            results = dict(zip(new, self._session.tell_all(new.values()), strict=True))
+            return [self._outcome(given, results.get(i)) for i, given in enumerate(batch)]
+
+    def _without_repeated(self, answers: Sequence[Answer]) -> dict[int, Answer]:
+        """Return the answers, by index, that do not repeat the previous one of their person."""
+        latest, new = {who: last for who, (_, last) in self._latest_answers().items()}, {}
+        for index, answer in enumerate(answers):
+            if not _is_repeated(answer, latest.get(answer.who)):
+                latest[answer.who] = new[index] = answer
+        return new
+
+    def _outcome(self, given: _GivenAnswer, result: AnswerResult | None) -> AnswerOutcome:
+        """Return the outcome of one answer, which was saved if there is a `result`."""
+        answer = given.answer
+        predicted: bool | None = None
+        conflict: Conflict | None = None
+        if result is None:
+            number, _ = self._latest_answers()[answer.who]
+            result = AnswerResult(number, accepted=True)
+        else:
+            if result.accepted:
+                predicted = self.status.compare_with_prediction(answer)
+            self._record(answer, result)
+            self._latest_answers()[answer.who] = result.id, answer
+            conflict = None if result.accepted else self.review.conflict_of(result.id)
+        questions = self.questions(given.n_next, given.client) if given.n_next else []
+        return AnswerOutcome(result, predicted, conflict, questions)
+
+    def _latest_answers(self) -> dict[str, tuple[int, Answer]]:
+        """Return the latest active answer of each person, with its id."""
+        if self._latest is None:
+            active = self._session.graph(self.name).answers
+            self._latest = {answer.who: (number, answer) for number, answer in active.items()}
+        return self._latest
+
+    def _record(self, answer: Answer, result: AnswerResult) -> None:
+        """Update what was cached, after an answer was saved."""
+        self.queue.record(answer, result)
+        self.status.count(answer)
+        if not result.accepted:
+            self.review.invalidate()
+
+    def undo(self, who: str | None = None) -> Entry | None:
+        """Retract the newest active entry of a person, or of all; None if there is none."""
+        with self._session.lock:
+            entry = self._session.undo(self.name, who)
+            self._after_retraction()
+        self._on_change(self.name, "answers", 1)
+        return entry
+
+    def retract(self, number: int, who: str = "") -> Entry:
+        """Retract any entry of the log."""
+        with self._session.lock:
+            entry = self._session.retract(number, who)
+            self._after_retraction()
+        self._on_change(self.name, "answers", 1)
+        return entry
+
+    def _after_retraction(self) -> None:
+        self._invalidate()
+        self._edits.undo_splits()
+
+    def confirm(self, number: int, who: str = "") -> None:
+        """Confirm that an answer with a label issue is right; this can be undone like an answer."""
+        with self._session.lock:
+            answer = self._session.graph(self.name).answers.get(number)
+            if answer is None:
+                raise InvalidParameterError(
+                    f"Only an active answer can be confirmed, and answer {number} of criterion "
+                    f"{self.name!r} is not active; it may have been retracted in the meantime. "
+                    "Reload the list of answers."
+                )
+            if number not in self._session.confirmed(self.name):
+                images = self.review.images_to_confirm(number, answer.question)
+                self._session.confirm(self.name, number, images, who)
+        self._on_change(self.name, "answers", 1)
+
+    # -- groups -----------------------------------------------------------------
+
+    def move_images(self, images: Sequence[int], group: str, who: str = "") -> list[AnswerResult]:
+        """Move images to a group; each move is an answer. Returns their results."""
+        gallery = self.status.gallery()
+        with self._session.lock:
+            answers = move_answers(images, group, gallery, self._session.graph(self.name))
+            results = self._save(answers, who)
+        self._on_change(self.name, "answers", TRAIN_AT)
+        return results
+
+    def split_group(
+        self, images: Sequence[int], name: str = "", who: str = ""
+    ) -> tuple[str, list[AnswerResult]]:
+        """Move images to a new group; each move is an answer. Returns its key and the results.
+
+        If the number of groups was fixed, it increases by one.
+        """
+        gallery = self.status.gallery()
+        _check_split(images, gallery)
+        with self._session.lock:
+            key = self._edits.add_group(name, len(gallery.groups))
+            answers = split_answers(images, key, gallery, self._session.graph(self.name))
+            results = self._save(answers, who)
+            self._invalidate()
+            self._edits.add_column(key)
+        self._on_change(self.name, "answers", TRAIN_AT)
+        return key, results
+
+    def _save(self, given: Sequence[GivenAnswer], who: str) -> list[AnswerResult]:
+        answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
+        results = self._session.tell_all(answers)
+        for answer, result in zip(answers, results, strict=True):
+            self._record(answer, result)
+        self._latest = None
+        return results
+
+    def change_group(
+        self,
+        key: str,
+        *,
+        name: str | None = None,
+        colour: str | None = None,
+        merge_into: str | None = None,
+        who: str = "",
+    ) -> Group:
+        """Rename, colour or merge a group; see `Session.change_group`."""
+        changes: dict[str, Any] = {"name": name, "colour": colour, "merge_into": merge_into}
+        with self._session.lock:
+            changed = self._session.change_group(self.name, key, **changes, who=who)
+            self._invalidate()
+        self._on_change(self.name, "groups", 0)
+        if merge_into is not None:  # earlier answers have another meaning for the model now
+            self._on_change(self.name, "answers", TRAIN_AT)
+        return changed
+
+    # -- changes from outside -------------------------------------------------------
+
+    def training_finished(self, message: dict[str, Any]) -> None:
+        """Load the results of a training; `message` is the worker's ``trained`` message."""
+        self.status.load(message.get("n_determined"))
+        self.review.set_label_issues(message.get("label_issues", []))
+        self.status.n_violations = int(message.get("n_violations", 0))
+
+    def images_changed(self) -> None:
+        """Update everything after images were added, renamed or found missing."""
+        with self._session.lock:
+            self._invalidate()
+            self.status.reload()
+
+    def _invalidate(self) -> None:
+        """Discard all cached values: answers were retracted, or groups or images changed."""
+        self._latest = None
+        self.status.invalidate()
+        self.queue.invalidate()
+        self.review.invalidate()
+
+
+def _is_repeated(answer: Answer, previous: Answer | None) -> bool:
+    if previous is None:
+        return False
+    return (answer.question, answer.answer) == (previous.question, previous.answer)
+
+
+def _check_split(images: Sequence[int], gallery: Gallery) -> None:
+    outside = [i for i in images if not 0 <= i < len(gallery.group_of)]
+    if outside:
+        raise InvalidParameterError(
+            f"Image {outside[0]} is not in this session; images are numbered 0 to "
+            f"{len(gallery.group_of) - 1}."
+        )
+    if len(set(images)) >= int((gallery.group_of >= 0).sum()):
+        raise InvalidParameterError(
+            "A new group must leave images in the other groups, but all images were selected; "
+            "select fewer."
+        )

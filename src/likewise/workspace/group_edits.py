@@ -1,0 +1,223 @@
+"""Edits of groups by hand, as answers: images moved to a group, or split off into a new one.
+
+A moved image is the same as one image of its new group, and differs from those of the others.
+Split-off images are the same as each other, and differ from all existing groups.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import MAX_GROUPS, NEW, Question, Relation
+from likewise.errors import InvalidParameterError
+from likewise.session.results import save_results
+from likewise.session.session import Session
+from likewise.types import Floats
+from likewise.workspace.gallery import Gallery
+from likewise.workspace.status import Status, read_json, write_json
+
+GivenAnswer = tuple[Question, str]
+
+
+def move_answers(
+    images: Sequence[int], key: str, gallery: Gallery, graph: ConstraintGraph
+) -> list[GivenAnswer]:
+    """Return one question and its answer for each image that is moved to group `key`.
+
+    Each is a choice among the groups, shown by one image each: an answered one if there is any,
+    else the most confident. If the group is empty, the answer is "a new group".
+    """
+    gallery.in_group(key)  # raises if there is no such group
+    answers = []
+    order = [key, *(other for other in gallery.members if other != key)]
+    for image in dict.fromkeys(images):
+        shown = _representatives({}, order, set(images), gallery, graph)
+        if not shown:
+            raise InvalidParameterError(
+                f"Image {image} cannot be moved: the groups contain no other image to compare it "
+                "with; move fewer images at a time."
+            )
+        question = Question.choice(image, tuple(shown.values()), tuple(shown))
+        answers.append((question, key if key in shown else NEW))
+    return answers
+
+
+def split_answers(
+    images: Sequence[int], key: str, gallery: Gallery, graph: ConstraintGraph
+) -> list[GivenAnswer]:
+    """Return questions and answers that assign images to the new, still empty group `key`.
+
+    Each is a choice among another split-off image and the existing groups. A single image has no
+    such other: it differs from all groups, and is labelled with the key.
+    """
+    unique, moving = list(dict.fromkeys(images)), set(images)
+    answers: list[GivenAnswer] = []
+    for place, image in enumerate(unique):
+        other = unique[0] if place else (unique[1] if len(unique) > 1 else None)
+        start = {} if other is None else {key: other}
+        shown = _representatives(start, list(gallery.members), moving, gallery, graph)
+        if shown:
+            question = Question.choice(image, tuple(shown.values()), tuple(shown))
+            answers.append((question, key if other is not None else NEW))
+    if len(unique) == 1:
+        answers.append((Question.label(unique[0]), key))
+    return answers
+
+
+def _representatives(
+    shown: dict[str, int],
+    order: Sequence[str],
+    moving: set[int],
+    gallery: Gallery,
+    graph: ConstraintGraph,
+) -> dict[str, int]:
+    """Add an image for each group of `order` to `shown`, as far as a choice can show them.
+
+    Images that are moved are left out, and those that are the same as an image already shown.
+    """
+    for group in order[: MAX_GROUPS - len(shown)]:
+        staying = (i for i in gallery.members[group].tolist() if i not in moving)
+        found = next((i for i in staying if _is_same_as_none(i, shown.values(), graph)), None)
+        if found is not None:
+            shown[group] = found
+    return shown
+
+
+def _is_same_as_none(image: int, others: Iterable[int], graph: ConstraintGraph) -> bool:
+    return all(graph.relation(image, other) is not Relation.SAME for other in others)
+
+
+class GroupEdits:
+    """Adds groups that are split off, and removes them when their last answer is retracted.
+
+    Parameters
+    ----------
+    session : Session
+    name : str
+        Of the criterion.
+    status : Status
+    """
+
+    def __init__(self, session: Session, name: str, status: Status) -> None:
+        self._session, self._name, self._status = session, name, status
+        self._history = SplitHistory(session.model_folder(name))
+
+    def add_group(self, name: str, n_shown: int) -> str:
+        """Create a group and return its key; a fixed number of groups increases by one.
+
+        Parameters
+        ----------
+        name : str
+            Of the group; may be empty.
+        n_shown : int
+            The number of groups that are shown.
+        """
+        known = self._session.criterion(self._name)
+        if known.n_clusters is not None:
+            n = max(known.n_clusters, n_shown) + 1
+            self._session.change_criterion(replace(known, n_clusters=n, two_groups=False))
+        key = self._unused_key(name)
+        self._history.add(key, had_two_groups=known.two_groups)
+        return key
+
+    def _unused_key(self, name: str) -> str:
+        """Return the key of a group that is no column of the results."""
+        results = self._status.results
+        columns = results.keys if results is not None else ()
+        groups = self._session.groups(self._name)
+        unused = next((group.key for group in groups.shown() if group.key not in columns), None)
+        if unused is None:
+            title = name or f"group {len(groups.all()) + 1}"
+            return self._session.make_group(self._name, name=title).key
+        if name:
+            self._session.change_group(self._name, unused, name=name)
+        return unused
+
+    def add_column(self, key: str) -> None:
+        """Add a column for a new group to the results, so that it is shown before the training."""
+        results = self._status.results
+        if results is not None and key not in results.keys:
+            zeros = np.zeros_like(results.probabilities[:, :1])
+            wider = np.concatenate([results.probabilities, zeros], axis=1)
+            self._save_columns(wider, (*results.keys, key))
+
+    def undo_splits(self) -> None:
+        """Remove the split-off groups without active answers, from the newest on.
+
+        The columns of the results are in the order in which groups were made, so an older group
+        stays until the newer ones are removed.
+        """
+        used = {entry.answer for entry in self._session.answers(self._name)}
+        made = [group.key for group in self._session.groups(self._name).all()]
+        while made and self._history.last == made[-1] not in used:
+            key, had_two_groups = self._history.remove_last()
+            made.pop()
+            known = self._session.criterion(self._name)
+            if known.n_clusters is not None and known.n_clusters > len(made):
+                fewer = replace(known, n_clusters=len(made), two_groups=had_two_groups)
+                self._session.change_criterion(fewer)
+            self._remove_column(key)
+
+    def _remove_column(self, key: str) -> None:
+        results = self._status.results
+        if results is not None and key in results.keys[2:]:
+            narrower = without_column(results.probabilities, results.keys.index(key))
+            self._save_columns(narrower, tuple(other for other in results.keys if other != key))
+
+    def _save_columns(self, probabilities: Floats, keys: tuple[str, ...]) -> None:
+        assert self._status.results is not None  # the caller has changed its columns
+        n_answers = self._status.results.n_answers
+        save_results(self._session, self._name, probabilities, keys=keys, n_answers=n_answers)
+        self._status.reload()
+
+
+class SplitHistory:
+    """The keys of split-off groups in order, and whether the criterion had `two_groups` before.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the criterion's model. If the file in it is lost, undoing a split leaves an empty group.
+    """
+
+    FILE, FILE_0_1 = "split_groups.json", "split-off.json"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / self.FILE
+        saved = read_json(self._path, folder / self.FILE_0_1)
+        try:
+            self._groups = {str(key): bool(had_two) for key, had_two in saved or ()}
+        except (TypeError, ValueError):
+            self._groups = {}
+
+    @property
+    def last(self) -> str | None:
+        """Return the key of the newest group, None if there is none."""
+        return next(reversed(self._groups), None)
+
+    def add(self, key: str, *, had_two_groups: bool) -> None:
+        """Add a group."""
+        self._groups[key] = had_two_groups
+        write_json(self._path, list(self._groups.items()))
+
+    def remove_last(self) -> tuple[str, bool]:
+        """Remove the newest group; return its key and `had_two_groups`."""
+        last = self._groups.popitem()
+        write_json(self._path, list(self._groups.items()))
+        return last
+
+
+def without_column(probabilities: Floats, column: int) -> Floats:
+    """Return probabilities without one group, normalized; certain members become uniform.
+
+    Examples
+    --------
+    >>> without_column(np.array([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], dtype=np.float32), 2).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    rest = np.delete(probabilities, column, axis=1)
+    rest[probabilities.any(axis=1) & ~rest.any(axis=1)] = 1  # nothing is known any more
+    return np.asarray(rest / rest.sum(axis=1, keepdims=True).clip(1e-9), dtype=np.float32)

@@ -1,0 +1,348 @@
+"""The question queue of a criterion: what is asked next, of whom, and with which groups shown."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from likewise.constraints.constraint import AnswerResult
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import (
+    DIFFERENT,
+    MAX_GROUPS,
+    NEW,
+    NONE,
+    SAME,
+    Answer,
+    Question,
+    Relation,
+)
+from likewise.seeds import stream
+from likewise.session.session import Session
+from likewise.types import Indexes
+from likewise.workspace.status import Status
+
+UNNAMED = "like "  # a group without a key is called by its image: "like 7"
+_HOLD_SECONDS = 120.0  # after which an unanswered question can go to another person
+_MAX_ANSWERED = 64  # answered questions that can be asked again in their original form
+_LOOK_AHEAD = 8  # how far down the queue a question of the other kind is looked for
+_MAX_EQUAL = 3  # equal answers in a row, after which the other answer is looked for
+_N_RANDOM = 8  # random pairs drawn when the model has no questions
+_MAX_NEW_GROUPS = 3  # images that are offered as groups since the last training
+_TRIES = 40  # random draws per pair wanted
+
+Subject = tuple[int, ...]
+Revise = Callable[[Question], Question | None]
+Prefer = Callable[[Question], bool]
+
+
+class QuestionQueue:
+    """The questions of one criterion, revised by the answers that arrived since they were chosen.
+
+    Parameters
+    ----------
+    session : Session
+    name : str
+        Of the criterion.
+    status : Status
+
+    Notes
+    -----
+    Before it is asked, a question loses the groups that answers have excluded, and gains those
+    that answers have started; its groups get their current keys, in the order of the gallery.
+    """
+
+    def __init__(self, session: Session, name: str, status: Status) -> None:
+        self._session, self._name, self._status = session, name, status
+        self._line = WaitingQuestions()
+        self._rng = stream(0, "random questions", name)
+        self._latest_pair_answers: deque[str] = deque(maxlen=_MAX_EQUAL)
+        self._new_groups: deque[int] = deque(maxlen=_MAX_NEW_GROUPS)  # an image of each
+        self._asked: set[Subject] | None = None
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def fill(self, questions: Sequence[Question]) -> None:
+        """Replace the waiting questions, the most useful first."""
+        with self._session.lock:
+            self._line.fill(questions)
+
+    def questions(self, n: int, who: str = "") -> list[Question]:
+        """Return at most `n` questions for one person; none if nothing is left to ask."""
+        with self._session.lock:
+            revise = self._reviser()
+            found = self._line.take(n, who, revise, self._preference())
+            if len(found) < n:
+                askable = self._session.images.askable
+                self._line.fill(random_pairs(askable, max(n, _N_RANDOM), revise, self._rng))
+                found = self._line.take(n, who, revise)
+            return found
+
+    def ask_again(self, question: Question, who: str = "") -> None:
+        """Put a question whose answer was retracted first, if it is still open."""
+        with self._session.lock:
+            self._line.put_back(question, who)
+
+    def release(self) -> None:
+        """Take all questions back from the persons who hold them."""
+        with self._session.lock:
+            self._line.release()
+
+    def record(self, answer: Answer, result: AnswerResult) -> None:
+        """Update the queue after an answer was saved."""
+        question = answer.question
+        self._line.remove(question)
+        if question.kind == "choice" and answer.answer in (NONE, NEW) and result.accepted:
+            self._new_groups.append(question.images[0])
+        if question.kind == "pair" and answer.answer in (SAME, DIFFERENT):
+            self._latest_pair_answers.append(answer.answer)
+        if self._asked is not None:
+            self._asked.add(subject(question))
+
+    def invalidate(self) -> None:
+        """Update the queue after answers were retracted or groups changed."""
+        self._asked = None
+        self._latest_pair_answers.clear()
+        if self._new_groups:
+            graph = self._session.graph(self._name)
+            active = [a for number, a in graph.answers.items() if number not in graph.conflicts]
+            started = {a.question.images[0] for a in active if a.answer in (NONE, NEW)}
+            kept = [image for image in self._new_groups if image in started]
+            self._new_groups = deque(kept, maxlen=_MAX_NEW_GROUPS)
+
+    # -- how a question is asked now --------------------------------------------
+
+    def _reviser(self) -> Revise:
+        """Return a function from a question to its current form; None if it is answered."""
+        graph = self._session.graph(self._name)
+        asked = self._asked = asked_subjects(graph) if self._asked is None else self._asked
+        bad = graph.bad_images
+
+        def revise(question: Question) -> Question | None:
+            current = still_open(question, graph, asked, bad)
+            if current is None or current.kind != "choice":
+                return current
+            return self._with_new_groups(self._with_keys(current), graph)
+
+        return revise
+
+    def _with_keys(self, question: Question) -> Question:
+        """Return a choice with the current keys of its groups, in the order of the gallery.
+
+        Where the results do not tell the groups apart, each is called by its image: the name
+        that a model gave it could be that of another group.
+        """
+        image, *shown = question.images
+        known = [other for other in shown if other not in self._new_groups]
+        keys = self._keys(shown) or self._keys(known) or dict.fromkeys(shown, "")
+        order = dict.fromkeys([*keys, *shown])
+        named = {other: keys.get(other) or f"{UNNAMED}{other}" for other in order}
+        return Question.choice(image, tuple(named), tuple(named.values()))
+
+    def _keys(self, images: Sequence[int]) -> dict[int, str]:
+        """Return the keys of the groups of images, in their order; empty if two are in one."""
+        results = self._status.results
+        if results is None or not images:
+            return {}
+        labels = results.labels[list(images)].tolist()
+        if min(labels) < 0 or len(set(labels)) < len(labels):
+            return {}
+        order = sorted(range(len(images)), key=labels.__getitem__)
+        return {images[place]: results.keys[labels[place]] for place in order}
+
+    def _with_new_groups(self, question: Question, graph: ConstraintGraph) -> Question:
+        """Return a choice that also offers the groups started since it was chosen.
+
+        "None of these" starts a group. Otherwise all further images of that group would be
+        "none of these" too, until the model has been trained with the answer.
+        """
+        image, *others = question.images
+        shown = dict(zip(others, question.groups, strict=True))
+        for new in self._new_groups:
+            is_open = image != new and graph.relation(image, new) is Relation.UNKNOWN
+            is_other = all(graph.relation(other, new) is Relation.DIFFERENT for other in shown)
+            if is_open and is_other and len(shown) < MAX_GROUPS:
+                shown[new] = f"{UNNAMED}{new}"
+        return Question.choice(image, tuple(shown), tuple(shown.values()))
+
+    def _preference(self) -> Prefer | None:
+        """Return which questions to prefer after several equal answers, None without a need."""
+        latest, results = self._latest_pair_answers, self._status.results
+        if len(latest) < _MAX_EQUAL or len(set(latest)) > 1 or results is None:
+            return None
+        wanted, probabilities = DIFFERENT if latest[0] == SAME else SAME, results.probabilities
+
+        def is_preferred(question: Question) -> bool:
+            if question.kind != "pair":
+                return True
+            first, second = probabilities[list(question.images)].argmax(axis=1)
+            return (SAME if first == second else DIFFERENT) == wanted
+
+        return is_preferred
+
+
+class WaitingQuestions:
+    """Questions in order of usefulness, and which person holds which. Not thread-safe.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._waiting: list[Question] = []
+        # Questions in their original form, since each answer may change the current one.
+        self._held: dict[Subject, tuple[Question, str, float]] = {}
+        self._answered: dict[Subject, Question] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def fill(self, questions: Sequence[Question]) -> None:
+        """Replace the waiting questions."""
+        self._waiting = list(questions)
+
+    def take(
+        self, n: int, who: str, revise: Revise, prefer: Prefer | None = None
+    ) -> list[Question]:
+        """Return at most `n` questions for one person: those it holds, then waiting ones.
+
+        Parameters
+        ----------
+        n : int
+        who : str
+        revise : callable
+            Returns the current form of a question, None if it is answered.
+        prefer : callable, optional
+            Returns whether a question should come before the ones ahead of it.
+        """
+        mine = self._revise_held(who, revise)[:n]
+        while len(mine) < n and self._waiting:
+            original = self._waiting.pop(self._next(prefer if not mine else None))
+            question = revise(original)
+            if question is None or self._is_held(subject(question)):
+                continue
+            self._held[subject(question)] = (original, who, self._clock())
+            mine.append(question)
+        return mine
+
+    def remove(self, question: Question) -> None:
+        """Remove a question that was answered."""
+        about = subject(question)
+        original, *_ = self._held.pop(about, (question,))
+        self._answered.pop(about, None)
+        self._answered[about] = original
+        if len(self._answered) > _MAX_ANSWERED:
+            del self._answered[next(iter(self._answered))]
+
+    def put_back(self, question: Question, who: str) -> None:
+        """Make a question, in its original form, the first one that a person holds."""
+        about = subject(question)
+        self._held.pop(about, None)
+        original = self._answered.pop(about, question)
+        self._held = {about: (original, who, self._clock()), **self._held}
+
+    def release(self) -> None:
+        """Take all questions back from the persons who hold them."""
+        self._held.clear()
+
+    def _next(self, prefer: Prefer | None) -> int:
+        if prefer is None:
+            return 0
+        ahead = self._waiting[:_LOOK_AHEAD]
+        return next((place for place, one in enumerate(ahead) if prefer(one)), 0)
+
+    def _revise_held(self, who: str, revise: Revise) -> list[Question]:
+        """Return the current form of the questions that a person holds; remove answered ones."""
+        kept = []
+        for about, (original, holder, since) in list(self._held.items()):
+            if holder != who:
+                continue
+            question = revise(original)
+            del self._held[about]
+            if question is not None and subject(question) not in self._held:
+                self._held[subject(question)] = (original, who, since)
+                kept.append(question)
+        return kept
+
+    def _is_held(self, about: Subject) -> bool:
+        if about not in self._held:
+            return False
+        return self._clock() - self._held[about][2] < _HOLD_SECONDS
+
+
+def subject(question: Question) -> Subject:
+    """Return the images a question is about: both of a pair, else the image to be grouped."""
+    return question.images if question.kind == "pair" else question.images[:1]
+
+
+def asked_subjects(graph: ConstraintGraph) -> set[Subject]:
+    """Return the subjects of all answers, including "cannot tell"."""
+    return {subject(answer.question) for answer in graph.answers.values()}
+
+
+def n_implied(question: Question, result: AnswerResult) -> int:
+    """Return how many pairs an answer determined beside those of its question.
+
+    Examples
+    --------
+    >>> n_implied(Question.pair(0, 1), AnswerResult(1, accepted=True, n_settled=15))
+    14
+    """
+    return max(0, result.n_settled - (len(question.images) - 1))
+
+
+def still_open(
+    question: Question, graph: ConstraintGraph, asked: Collection[Subject], bad: set[int]
+) -> Question | None:
+    """Return the current form of a question, None if its answer is known or it was asked.
+
+    Groups that the image is known not to belong to are removed; a choice of one group becomes
+    a pair.
+    """
+    if subject(question) in asked or bad.intersection(question.images[:2]):
+        return None
+    if question.kind == "label":
+        return question
+    image, *others = question.images
+    relations = [graph.relation(image, other) for other in others]
+    left = [place for place, known in enumerate(relations) if known is Relation.UNKNOWN]
+    if Relation.SAME in relations or not left:
+        return None
+    if question.kind == "pair":
+        return question
+    if len(left) == 1:
+        pair = Question.pair(image, others[left[0]])
+        return None if pair.images in asked else pair
+    shown, keys = zip(*((others[place], question.groups[place]) for place in left), strict=True)
+    return Question.choice(image, shown, keys)
+
+
+def random_pairs(
+    images: Indexes, n: int, revise: Revise, rng: np.random.Generator
+) -> list[Question]:
+    """Return at most `n` random pairs whose relation is unknown.
+
+    Up to 64 images all pairs are tried, so that the last open pair is found.
+    """
+    if len(images) < 2:
+        return []
+    drawn: list[list[int]]
+    if len(images) <= 64:
+        first, second = np.triu_indices(len(images), k=1)
+        order = rng.permutation(len(first))
+        drawn = np.stack([images[first], images[second]], axis=1)[order].tolist()
+    else:
+        drawn = rng.choice(images, size=(_TRIES * n, 2)).tolist()
+    found: dict[Subject, Question] = {}
+    for i, j in drawn:
+        question = revise(Question.pair(i, j)) if i != j else None
+        if question is not None:
+            found.setdefault(question.images, question)
+        if len(found) >= n:
+            break
+    return list(found.values())

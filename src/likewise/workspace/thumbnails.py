@@ -1,0 +1,112 @@
+"""Images of a session as WebP files without metadata: large, or as cached thumbnails."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from threading import BoundedSemaphore
+
+from likewise.errors import CollectionError, ImageError, InvalidParameterError
+from likewise.images.files import FileCollection
+from likewise.images.resize import thumbnail
+from likewise.images.validate_files import ImageFile
+from likewise.session.create import THUMBNAILS
+from likewise.session.session import Session
+
+SMALL, LARGE = 256, 1600  # the longer side in pixels
+_MAX_DECODING = 2  # images decoded at a time, so that answers never wait for them
+
+
+def image_files(session: Session, positions: Sequence[int]) -> FileCollection:
+    """Return the files at `positions` of a session, as they were at its last scan.
+
+    Raises
+    ------
+    CollectionError
+        If the images of the session are not files.
+    """
+    root, images = session.root, session.images
+    if root is None:
+        raise CollectionError(
+            "This session was not created from image files, so it has no images to show; create "
+            "a session from a folder with `likewise start FOLDER`."
+        )
+    known = {(name, content): (n, at) for (name, n, at), content in images.known_files.items()}
+    files = []
+    for i in positions:
+        name, content = images.names[i], images.hashes[i]
+        n_bytes, changed_at = known.get((name, content), (-1, -1))
+        files.append(ImageFile(str(root / name), name, content, n_bytes, changed_at))
+    return FileCollection(files, [])
+
+
+class Thumbnails:
+    """Re-encodes the images of a session; thread-safe.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.refresh()
+        self._root = os.path.realpath(session.root or "")
+        self._folder = session.path / THUMBNAILS
+        self._slots = BoundedSemaphore(_MAX_DECODING)
+
+    def refresh(self) -> None:
+        """Read the list of images again, after some were added or renamed."""
+        self._files = image_files(self._session, range(len(self._session.images)))
+
+    def image(self, position: int) -> bytes:
+        """Return an image as a WebP file, large enough to answer questions about it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such image.
+        ImageError
+            If its file is missing, has changed or cannot be decoded.
+        """
+        return self._encode(position, LARGE, quality=88)
+
+    def thumbnail(self, position: int) -> bytes:
+        """Return a small copy of an image, which is cached in the session folder."""
+        self._check(position)
+        path = self._folder / f"{self._files.identity(position)}.webp"
+        try:
+            return path.read_bytes()
+        except OSError:
+            content = self._encode(position, SMALL, quality=80)
+        _cache(path, content)
+        return content
+
+    def _encode(self, position: int, side: int, quality: int) -> bytes:
+        self._check(position)
+        with self._slots:
+            pixels = self._files.pixels(position, at_least=side)
+            return thumbnail(pixels, side, quality=quality)
+
+    def _check(self, position: int) -> None:
+        if not 0 <= position < len(self._files):
+            raise InvalidParameterError(
+                f"Image {position} is not in this session; images are numbered 0 to "
+                f"{len(self._files) - 1}."
+            )
+        real = os.path.realpath(self._files.path(position))
+        if os.path.commonpath([real, self._root]) != self._root:
+            raise ImageError(
+                f"{self._files.name(position)!r} is now a link to a file outside of the image "
+                "folder, so it is not shown; replace the link by the image itself."
+            )
+
+
+def _cache(path: Path, content: bytes) -> None:
+    """Write a thumbnail if possible; without fsync and without errors, it can be made again."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{id(content)}")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        fresh.write_bytes(content)
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)

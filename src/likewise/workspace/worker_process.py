@@ -1,0 +1,147 @@
+"""The worker process: ``python -m likewise.workspace.worker_process SESSION ENCODER``.
+
+Protocol, one JSON object per line. On stdin it receives ``{"train": CRITERION}``, and
+``{"reload": true}`` after the images of the session have changed. On stdout it sends events, see
+`Workspace.events`, and in addition ``skipped`` {name, reason} and ``questions`` {criterion,
+questions}. It reads answers from the session and saves results in the session folder. It ends
+with its parent.
+"""
+
+import ctypes
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from likewise.session.session import Session
+    from likewise.workspace.training_job import SessionVectors, TrainingJob
+
+Message = dict[str, Any]
+Send = Callable[[Message], None]
+_PR_SET_PDEATHSIG = 1
+_RELOAD = ""  # instead of the name of a criterion, which is never empty
+_NICENESS = 5
+
+
+def encode_message(message: Message) -> bytes:
+    """Return a message as one line."""
+    return json.dumps(message, allow_nan=False).encode() + b"\n"
+
+
+def decode_message(line: bytes) -> Message | None:
+    """Return the message of a line; None if it is incomplete because its sender was killed."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def main(session: str, encoder: str) -> None:
+    """Embed all images without a vector, then train what is requested, until the parent ends."""
+    end_with_parent()
+    messages = os.dup(1)
+    os.dup2(2, 1)  # output of libraries goes to stderr
+
+    def send(message: Message) -> None:
+        os.write(messages, encode_message(message))
+
+    requests = _read_requests()
+    try:
+        _run(Path(session), encoder, send, requests)
+    except LikewiseError as error:
+        send({"event": "problem", "message": str(error)})
+        threading.Event().wait()  # a restart would fail again; the person must act first
+
+
+def _run(path: Path, encoder: str, send: Send, requests: "queue.SimpleQueue[str]") -> None:
+    from likewise.session.session import Session
+    from likewise.workspace.training_job import SessionVectors, TrainingJob
+
+    with Session.open(path, write=False) as session:
+        is_first = True
+        while True:
+            vectors = SessionVectors.load(session, encoder, send)
+            if is_first:
+                limit_cpu_use()
+            is_first = False
+            send({"event": "ready", "n_images": len(vectors.positions)})
+            jobs: dict[int, TrainingJob] = {}
+            while (name := _next_request(requests)) != _RELOAD:
+                _train(session, vectors, jobs, name, send)
+            session.reload()
+
+
+def _train(
+    session: "Session",
+    vectors: "SessionVectors",
+    jobs: "dict[int, TrainingJob]",
+    name: str,
+    send: Send,
+) -> None:
+    from likewise.workspace.training_job import TrainingJob
+
+    try:
+        criterion = session.criterion(name)
+        if criterion.id not in jobs:
+            jobs[criterion.id] = TrainingJob(session, criterion, vectors, send)
+        jobs[criterion.id].run(criterion)
+    except LikewiseError as error:
+        # If images were added in the meantime, a reload is requested next and repeats the training.
+        if session.images.is_current() and len(session.images) == vectors.n_known:
+            send({"event": "problem", "criterion": name, "message": str(error)})
+
+
+def _next_request(requests: "queue.SimpleQueue[str]") -> str:
+    """Return the criterion to train next, or `_RELOAD`; equal requests are merged."""
+    name = requests.get()
+    rest = []
+    while not requests.empty():
+        rest.append(requests.get())
+    for other in dict.fromkeys(rest):
+        if other != name:
+            requests.put(other)
+    return name
+
+
+def _read_requests() -> "queue.SimpleQueue[str]":
+    """Return a queue of what arrives on stdin; the process exits when stdin is closed."""
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            message = decode_message(line)
+            if message is not None and isinstance(message.get("train"), str):
+                requests.put(message["train"])
+            elif message is not None and message.get("reload"):
+                requests.put(_RELOAD)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return requests
+
+
+def limit_cpu_use() -> None:
+    """Train with half of the cores at low priority, so that the page stays responsive."""
+    from threadpoolctl import threadpool_limits
+
+    os.nice(_NICENESS)
+    threadpool_limits(max(1, (os.cpu_count() or 2) // 2))  # also sets the threads of PyTorch
+
+
+def end_with_parent() -> None:
+    """On Linux, ask the kernel to kill this process with its parent; else stdin is closed then."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,146 @@
+"""Requests without the token, from other origins, or with an unlimited body are rejected."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from likewise.server.app import create_app
+from likewise.server.security import MAX_BODY
+from likewise.workspace.workspace import Workspace
+from tests.server.conftest import AUTHORISED, TOKEN
+from tests.workspace.images import make_session, paint_folder
+
+PATHS = ["/", "/page/app.js", "/api/questions", "/api/status", "/api/images/0", "/openapi.json"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer wrong"}, {"Cookie": "likewise=x"}]
+)
+def test_every_path_needs_the_token(
+    anonymous: TestClient, path: str, headers: dict[str, str]
+) -> None:
+    response = anonymous.get(path, headers=headers)
+    assert response.status_code == 401
+    assert response.json()["error"] == "TokenError"
+    assert "likewise start" in response.json()["message"]
+
+
+def test_a_browser_gets_an_explanation(anonymous: TestClient) -> None:
+    response = anonymous.get("/?token=wrong", headers={"Accept": "text/html"})
+    assert response.status_code == 401
+    assert "Open the address" in response.text
+    assert "set-cookie" not in response.headers
+
+
+def test_the_page_with_the_token_sets_a_cookie(anonymous: TestClient) -> None:
+    response = anonymous.get(f"/?token={TOKEN}")
+    assert response.status_code == 200
+    cookie = response.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert anonymous.get("/api/status").status_code == 200
+    anonymous.cookies.clear()
+    assert (
+        anonymous.get(f"/api/status?token={TOKEN}").status_code == 401
+    )  # accepted for the page only
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_any_host_allows_every_ip_address_and_no_name(workspace: Workspace, host: str) -> None:
+    client = TestClient(create_app(workspace, TOKEN, [host]), headers=AUTHORISED)
+    for name, status in [("192.0.2.7:80", 200), ("[2001:db8::7]:80", 200), ("evil.example", 403)]:
+        assert client.get("/api/status", headers={"Host": name}).status_code == status
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "10.0.0.1:8000"])
+def test_another_host_is_rejected(client: TestClient, host: str) -> None:
+    assert client.get("/api/status", headers={"Host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9"])
+def test_another_origin_is_rejected(client: TestClient, origin: str) -> None:
+    response = client.post("/api/undo", headers={"Origin": origin})
+    assert (response.status_code, response.json()["error"]) == (403, "WrongOriginError")
+    own = client.post("/api/undo", headers={"Origin": "http://127.0.0.1:8000"})
+    assert own.status_code == 200
+
+
+def test_a_large_body_is_rejected(client: TestClient) -> None:
+    assert client.post("/api/answers", content=b"x" * (MAX_BODY + 1)).status_code == 413
+
+
+def test_a_large_body_without_content_length_is_rejected(client: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(MAX_BODY // 1024 + 2):
+            yield b" " * 1024
+
+    response = client.post("/api/answers", content=chunks())
+    assert (response.status_code, response.json()["error"]) == (413, "BodyTooLargeError")
+
+
+@pytest.mark.parametrize("path", ["/", "/api/status", "/api/images/0/thumbnail", "/nothing"])
+def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../app.py",
+        "/page/..%2fapp.py",
+        "/page/%2e%2e/%2e%2e/errors.py",
+        "/api/images/..%2f..%2fetc%2fpasswd",
+        "/api/images/-1",
+        "/api/images/12",
+        "/api/images/99999999999999999999",
+        "/api/images/0/../../../etc/passwd",
+        "/etc/passwd",
+    ],
+)
+def test_no_path_leads_outside_of_the_page(client: TestClient, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code in (400, 404, 422)
+    assert set(response.json()) == {"error", "message"}
+
+
+def test_image_metadata_is_not_sent(tmp_path: Path) -> None:
+    folder = paint_folder(tmp_path / "more", 2)
+    exif = Image.Exif()
+    exif[0x010F] = "SECRETCAMERA"
+    with Image.open(folder / "00red.png") as picture:
+        picture.convert("RGB").save(folder / "00red.jpg", exif=exif)
+    assert b"SECRETCAMERA" in (folder / "00red.jpg").read_bytes()
+    with Workspace(make_session(folder), has_worker=False) as workspace:
+        client = TestClient(create_app(workspace, TOKEN), "http://localhost", headers=AUTHORISED)
+        assert workspace.session.images.names[0] == "00red.jpg"
+        for path in ("/api/images/0", "/api/images/0/thumbnail"):
+            content = client.get(path).content
+            assert content[:4] == b"RIFF"
+            assert b"SECRET" not in content
+            assert b"EXIF" not in content
+
+
+def test_a_changed_file_is_not_served(client: TestClient, folder: Path) -> None:
+    (folder / "00red.png").write_bytes((folder / "01blue.png").read_bytes())
+    response = client.get("/api/images/0")
+    assert response.status_code == 410
+    assert "was changed since it was scanned" in response.json()["message"]
+
+
+def test_the_page_links_to_no_other_site(client: TestClient) -> None:
+    text = client.get("/").text
+    parts = re.findall(r'(?:src|href)="([^"]+)"', text)
+    scripts = [client.get(part).text for part in parts if part.startswith("/page/")]
+    assert len(scripts) >= 2
+    assert not re.search(r"https?://", "".join([text, *scripts]))
+    assert AUTHORISED["Authorization"] not in text
