@@ -1,4 +1,4 @@
-"""Write an ONNX model: the few messages of the format we need, and no dependency for them.
+"""Write the bundled network as an ONNX model, without the `onnx` package.
 
 The format is protobuf [ONNX]_: every field is a key ``number << 3 | kind`` followed by
 a varint (kind 0), four bytes (kind 5) or a length and that many bytes (kind 2).
@@ -10,13 +10,74 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from likewise.embedding.bundled.network import (
+    PIXEL_MEAN,
+    PIXEL_SCALE,
+    Block,
+    Conv,
+    EfficientNetLite,
+)
+
 _IR_VERSION, _OPSET = 8, 17
 _DTYPES = {"float32": 1, "uint8": 2, "int64": 7}
 Attribute = int | float | str | Sequence[int]
 
 
-class OnnxFile:
-    """A graph under construction; values are known by name, nodes in the order computed."""
+def to_onnx(network: EfficientNetLite, whole_maps: Sequence[int]) -> bytes:
+    """Return a model from ``pixels`` (b, s, s, 3) uint8 to pooled maps.
+
+    The outputs are the maps of the stages `whole_maps`, (b, width, h, w); then, each
+    (b, width, 1, 1), the mean of the last map, and for each stage in order the mean of x and
+    the mean of x².
+    """
+    model = OnnxModel()
+    x, maps = _convolution(model, _scaled_pixels(model), network.stem), []
+    for blocks in network.stages:
+        for block in blocks:
+            x = _block(model, x, block)
+        maps.append(x)
+    for stage in whole_maps:
+        model.output(model.node("Identity", maps[stage]), rank=4)
+    last = _convolution(model, x, network.head)
+    model.output(model.node("GlobalAveragePool", last), rank=4)
+    for value in maps:
+        model.output(model.node("GlobalAveragePool", value), rank=4)
+        square = model.node("Mul", value, value)
+        model.output(model.node("GlobalAveragePool", square), rank=4)
+    return model.to_bytes()
+
+
+def _scaled_pixels(model: "OnnxModel") -> str:
+    pixels = model.input("pixels", "uint8", ["b", "h", "w", 3])
+    x = model.node("Sub", model.node("Cast", pixels, to=1), model.weight(PIXEL_MEAN))
+    return model.node(
+        "Transpose", model.node("Div", x, model.weight(PIXEL_SCALE)), perm=[0, 3, 1, 2]
+    )
+
+
+def _block(model: "OnnxModel", x: str, block: Block) -> str:
+    y = x
+    for layer in block.layers:
+        y = _convolution(model, y, layer)
+    return model.node("Add", x, y) if block.is_residual else y
+
+
+def _convolution(model: "OnnxModel", x: str, layer: Conv) -> str:
+    y = model.node(
+        "Conv",
+        x,
+        model.weight(layer.weight),
+        model.weight(layer.bias),
+        auto_pad="SAME_UPPER",  # TensorFlow's padding
+        kernel_shape=list(layer.weight.shape[2:]),
+        strides=[layer.stride] * 2,
+        group=layer.groups,
+    )
+    return model.node("Clip", y, model.weight(0.0), model.weight(6.0)) if layer.is_clipped else y
+
+
+class OnnxModel:
+    """A graph under construction; values have names, nodes are in the order of computation."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
@@ -25,12 +86,12 @@ class OnnxFile:
         self._outputs: list[bytes] = []
 
     def input(self, name: str, dtype: str, shape: Sequence[int | str]) -> str:
-        """Declare an input; a dimension given as a word may be anything."""
+        """Declare an input; a dimension given as a string may have any size."""
         self._inputs.append(_value(name, dtype, shape))
         return name
 
     def weight(self, value: npt.ArrayLike, dtype: str = "float32") -> str:
-        """Keep a constant and return its name."""
+        """Add a constant and return its name."""
         array = np.asarray(value, dtype=dtype)
         name = f"w{len(self._weights)}"
         dims = b"".join(_integer(1, n) for n in array.shape)
@@ -39,7 +100,7 @@ class OnnxFile:
         return name
 
     def node(self, operation: str, *inputs: str, **attributes: Attribute) -> str:
-        """Add an operation with one result and return the result's name."""
+        """Add an operation with one result and return the name of the result."""
         name = f"v{len(self._nodes)}"
         message = b"".join(_text(1, i) for i in inputs) + _text(2, name) + _text(4, operation)
         for key, value in attributes.items():
@@ -48,12 +109,12 @@ class OnnxFile:
         return name
 
     def output(self, value: str, rank: int) -> str:
-        """Declare a float result of `rank` dimensions of any size."""
+        """Declare a float output of `rank` dimensions of any size."""
         self._outputs.append(_value(value, "float32", [f"d{i}" for i in range(rank)]))
         return value
 
     def to_bytes(self) -> bytes:
-        """Return the whole model as a runtime loads it."""
+        """Return the serialized model."""
         graph = b"".join(_bytes(1, node) for node in self._nodes) + _text(2, "likewise")
         graph += b"".join(_bytes(5, weight) for weight in self._weights)
         graph += b"".join(_bytes(11, value) for value in self._inputs)
@@ -64,7 +125,7 @@ class OnnxFile:
 
 def _varint(number: int) -> bytes:
     if number < 0:
-        number += 1 << 64  # two's complement, as protobuf has it
+        number += 1 << 64  # two's complement, as in protobuf
     parts = []
     while number > 127:
         parts.append(number & 127 | 128)

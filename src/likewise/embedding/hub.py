@@ -1,4 +1,4 @@
-"""From the name of a Hugging Face model to a folder with its files, downloaded only if needed."""
+"""Find the files of a Hugging Face model, downloading them if needed. Imports no torch."""
 
 import warnings
 from fnmatch import fnmatch
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from likewise.errors import EncoderError, LikewiseWarning
 
-_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # in the order we prefer them
-_FACTS = ("config.json", "preprocessor_config.json", "processor_config.json")
-_PATIENCE = 10.0  # seconds
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # in order of preference
+_CONFIGS = ("config.json", "preprocessor_config.json", "processor_config.json")
+_TIMEOUT = 10.0  # seconds
 
 
 def find_model(name: str) -> Path:
@@ -17,8 +17,8 @@ def find_model(name: str) -> Path:
     Parameters
     ----------
     name : str
-        A folder, or an id on the hub such as ``facebook/dinov2-small``. What was
-        downloaded once is used without asking the hub again.
+        A folder, or an ID on the hub such as ``facebook/dinov2-small``. A downloaded model is
+        used again without a request to the hub.
 
     Raises
     ------
@@ -27,31 +27,31 @@ def find_model(name: str) -> Path:
     """
     if not name.strip():
         raise EncoderError(
-            "The id of the model is missing; give one after hf:, such as "
-            "hf:facebook/dinov2-small, or a folder with a model, such as ./my-model."
+            "The ID of the model is missing; write it after hf:, such as "
+            "hf:facebook/dinov2-small, or use a folder with a model, such as ./my-model."
         )
     folder = Path(name).expanduser()
     if folder.is_dir():
         return checked_folder(folder)
     if folder.exists():
         raise EncoderError(
-            f"{name} is a file, not a folder with a model; "
-            "give a folder that `save_pretrained` wrote."
+            f"{name} must be a folder with a model, but is a file; "
+            "use a folder that `save_pretrained` wrote."
         )
     if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         raise EncoderError(
-            f"The folder {name} does not exist; give a folder with a model, "
-            "or an id on the Hugging Face hub such as facebook/dinov2-small."
+            f"The folder {name} does not exist; use a folder with a model, "
+            "or an ID on the Hugging Face hub such as facebook/dinov2-small."
         )
     return _downloaded(name) or _download(name)
 
 
 def checked_folder(folder: Path) -> Path:
-    """Return `folder` if a model lies in it."""
+    """Return `folder` if it contains a model."""
     if not (folder / "config.json").is_file():
         raise EncoderError(
             f"The folder {folder} is not a model: it has no config.json; "
-            "give a folder that `save_pretrained` wrote."
+            "use a folder that `save_pretrained` wrote."
         )
     if not weight_files(folder):
         raise EncoderError(
@@ -62,12 +62,12 @@ def checked_folder(folder: Path) -> Path:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the files with the weights, in order; safetensors if there are any."""
+    """Return the files with the weights in order; safetensors files are preferred."""
     return next((files for kind in _WEIGHTS if (files := sorted(folder.glob(kind)))), [])
 
 
 def _downloaded(name: str) -> Path | None:
-    """Return the copy in the hub's cache, if it is there and whole."""
+    """Return the copy in the hub's cache, if it is complete."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -75,7 +75,7 @@ def _downloaded(name: str) -> Path | None:
         config = try_to_load_from_cache(name, "config.json")
     except HFValidationError as error:
         raise EncoderError(
-            f"{name!r} cannot be the id of a model; ids look like facebook/dinov2-small, "
+            f"{name!r} is not a valid model ID; IDs look like facebook/dinov2-small, "
             "folders start with ./ or /."
         ) from error
     if not isinstance(config, str) or not weight_files(Path(config).parent):
@@ -84,18 +84,18 @@ def _downloaded(name: str) -> Path | None:
 
 
 def _download(name: str) -> Path:
-    """Return a fresh copy in the hub's cache."""
+    """Download the model to the hub's cache and return its folder."""
     from huggingface_hub import snapshot_download
 
-    wanted = [*_FACTS, *_wanted_weights(name, _listing(name))]
+    wanted = [*_CONFIGS, *_wanted_weights(name, _listing(name))]
     warnings.warn(
-        f"Downloading the model {name} from the Hugging Face hub; it is kept for later.",
+        f"Downloading the model {name} from the Hugging Face hub to its cache.",
         LikewiseWarning,
         stacklevel=2,
     )
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))
-    except Exception as error:  # the hub's client has changed its transport errors twice
+    except Exception as error:  # transport errors differ between versions of the client
         raise _unreachable(name, error) from error
 
 
@@ -105,11 +105,11 @@ def _listing(name: str) -> list[str]:
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
     try:
-        info = HfApi().model_info(name, timeout=_PATIENCE)
+        info = HfApi().model_info(name, timeout=_TIMEOUT)
     except GatedRepoError as error:
         raise EncoderError(
-            f"The model {name} is only for people who accepted its terms; accept them on "
-            "its page on the hub and log in with `hf auth login`."
+            f"The model {name} is gated: accept its terms on its page on the hub and log in "
+            "with `hf auth login`."
         ) from error
     except RepositoryNotFoundError as error:
         raise EncoderError(
@@ -126,7 +126,7 @@ def _wanted_weights(name: str, files: list[str]) -> list[str]:
         if found := [file for file in files if fnmatch(file, kind) and "/" not in file]:
             return found
     raise EncoderError(
-        f"The model {name} on the hub has no weights that can be loaded safely "
+        f"The model {name} on the hub has no weights in a supported format "
         f"({' or '.join(_WEIGHTS)}); choose another model."
     )
 
@@ -134,6 +134,6 @@ def _wanted_weights(name: str, files: list[str]) -> list[str]:
 def _unreachable(name: str, error: Exception) -> EncoderError:
     return EncoderError(
         f"The model {name} is not on this machine and the Hugging Face hub cannot be reached "
-        f"({error}); connect to the internet, give a folder with the model, or use the encoder "
+        f"({error}); connect to the internet, use a folder with the model, or use the encoder "
         "'bundled', which needs no download."
     )
