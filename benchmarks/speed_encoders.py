@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from PIL import Image
 
-from likewise.encoders.bundled import LiteEncoder, load_network
-from likewise.encoders.efficientnet_lite import CENTRE, SCALE
-from likewise.encoders.embed import embed
-from likewise.encoders.encoder import Bytes, Floats
-from likewise.encoders.lite_runners import GRID_STAGE
-from likewise.encoders.pooling import grid_means, mean_and_spread
+from likewise.embedding.bundled.encoder import BundledEncoder
+from likewise.embedding.bundled.features import grid_means, mean_and_spread
+from likewise.embedding.bundled.inference import GRID_STAGE
+from likewise.embedding.bundled.network import CENTRE, SCALE, load_network
+from likewise.embedding.embed import embed
+from likewise.embedding.encoder import Bytes
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
+from likewise.types import Floats
 from likewise_bench.datasets.synthetic import make_scenes
 
 TIMES_FASTER, COSINE = 4.0, 0.999  # what must hold
@@ -28,7 +29,7 @@ Vectors = Mapping[str, Floats | Bytes]
 
 def encoders_bench(n_images: int = 64) -> None:
     """Print the rate of plain torch, ours, and how well the vectors agree."""
-    write, encoder = sys.stdout.write, LiteEncoder()
+    write, encoder = sys.stdout.write, BundledEncoder()
     pictures, _ = make_scenes(_MORE_FILES * n_images)  # all unlike: copies are not encoded
     squares = np.stack([encoder.prepare(picture) for picture in pictures[:n_images]])
     ways: dict[str, Callable[[], Vectors]] = {
@@ -49,7 +50,7 @@ def encoders_bench(n_images: int = 64) -> None:
         write(_line(f"mean cosine of {facet}", cosine, _verdict(cosine, COSINE)))
 
 
-def plain_vectors(encoder: LiteEncoder, squares: Pixels) -> Vectors:
+def plain_vectors(encoder: BundledEncoder, squares: Pixels) -> Vectors:
     """Return the network's facets as eager torch computes them, nothing folded or reordered."""
     x = torch.from_numpy(squares).permute(0, 3, 1, 2).contiguous().float()
     with torch.inference_mode():
@@ -86,14 +87,14 @@ def rate_of_files(pictures: Pixels) -> float:
     with tempfile.TemporaryDirectory() as folder:
         for i, picture in enumerate(pictures):
             Image.fromarray(picture).save(Path(folder) / f"{i:05}.jpg", quality=95)
-        collection, encoder = read_folder(folder), LiteEncoder()
+        collection, encoder = read_folder(folder), BundledEncoder()
         encoder.encode([pictures[0]])  # loading the weights is not what is timed
         begin = time.perf_counter()
         embed(collection, encoder)
         return len(pictures) / (time.perf_counter() - begin)
 
 
-def _at_batch(encoder: LiteEncoder, squares: Pixels, size: int) -> Callable[[], Vectors]:
+def _at_batch(encoder: BundledEncoder, squares: Pixels, size: int) -> Callable[[], Vectors]:
     def run() -> Vectors:
         parts = [
             plain_vectors(encoder, squares[i : i + size]) for i in range(0, len(squares), size)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.methods.source import VectorSource
 from likewise.methods.vocabulary import Vocabulary
 from likewise.nn.scaling import FacetScaling

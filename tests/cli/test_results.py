@@ -309,7 +309,7 @@ def test_vectors_are_kept_in_the_cache(
     def no_more(*args: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("likewise.encoders.bundled.LiteEncoder.encode", no_more)
+    monkeypatch.setattr("likewise.embedding.bundled.encoder.BundledEncoder.encode", no_more)
     done(run("embed", photos, "-o", "again.npy"))
     np.testing.assert_array_equal(np.load("vectors.npy"), np.load("again.npy"))
 

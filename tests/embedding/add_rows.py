@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.encoders.shelf import Shelf
+from likewise.embedding.vector_file import VectorFile
 
 WIDTH = 64
 
@@ -16,7 +16,7 @@ def row_of(name: str) -> float:
 
 
 def main(folder: str, who: str, n_blocks: int, block: int = 16) -> None:
-    shelf = Shelf(Path(folder), "numbers", {"all": WIDTH}, "float16")
+    shelf = VectorFile(Path(folder), "numbers", {"all": WIDTH}, "float16")
     for start in range(0, n_blocks * block, block):
         names = [f"{who}-{i}" for i in range(start, start + block)]
         shelf.add(names, np.array([[row_of(n)] * WIDTH for n in names], dtype=np.float32))

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.encoders.encoder import Floats
-from likewise.encoders.store import EmbeddingStore, Scratch, default_cache
+from likewise.embedding.cache import EmbeddingCache, MemoryVectors, default_cache_folder
 from likewise.images.collection import Pixels
 from likewise.seeds import stream
+from likewise.types import Floats
 
 
 class Wide:
@@ -26,7 +26,7 @@ class Wide:
 
 def test_memory_and_disk_give_the_same_numbers(tmp_path: Path) -> None:
     vectors = stream(0, "vectors").normal(0, 100, (5, 8)).astype(np.float32)
-    scratch, shelf = Scratch(8, "float16", 5), EmbeddingStore(tmp_path).shelf(Wide())
+    scratch, shelf = MemoryVectors(8, "float16", 5), EmbeddingCache(tmp_path).shelf(Wide())
     for kept in (scratch, shelf):
         kept.add(["a", "b", "c"], vectors[:3])
         kept.add(["d", "e"], vectors[3:])
@@ -38,7 +38,7 @@ def test_memory_and_disk_give_the_same_numbers(tmp_path: Path) -> None:
 
 
 def test_encoders_do_not_share_a_shelf(tmp_path: Path) -> None:
-    store, other = EmbeddingStore(tmp_path), Wide("other")
+    store, other = EmbeddingCache(tmp_path), Wide("other")
     store.shelf(Wide()).add(["a"], np.ones((1, 8), np.float32))
     assert "a" in store.shelf(Wide())
     assert "a" not in store.shelf(other)
@@ -48,13 +48,13 @@ def test_the_cache_is_where_the_user_wants_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "mine"))
-    assert default_cache() == tmp_path / "mine"
+    assert default_cache_folder() == tmp_path / "mine"
     monkeypatch.setenv("LIKEWISE_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setattr("sys.platform", "linux")
-    assert default_cache() == tmp_path / "xdg" / "likewise"
+    assert default_cache_folder() == tmp_path / "xdg" / "likewise"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_cache() == tmp_path / ".cache" / "likewise"
+    assert default_cache_folder() == tmp_path / ".cache" / "likewise"
     monkeypatch.setattr("sys.platform", "darwin")
-    assert default_cache() == tmp_path / "Library" / "Caches" / "likewise"
+    assert default_cache_folder() == tmp_path / "Library" / "Caches" / "likewise"

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.encoders.decoding import decode_ahead
-from likewise.encoders.embed import embed
-from likewise.encoders.encoder import Floats
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed, prefetch
 from likewise.errors import EncoderError, ImageError
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import read_folder
 from likewise.images.unreadable import Skipped
+from likewise.types import Floats
 
 
 class Corners:
@@ -68,8 +67,8 @@ class Broken:
         return f"photo{index}.jpg"
 
 
-def in_store_and_without(tmp_path: Path) -> list[EmbeddingStore | None]:
-    return [None, EmbeddingStore(tmp_path / "store"), EmbeddingStore(tmp_path / "store")]
+def in_store_and_without(tmp_path: Path) -> list[EmbeddingCache | None]:
+    return [None, EmbeddingCache(tmp_path / "store"), EmbeddingCache(tmp_path / "store")]
 
 
 def test_rows_stand_in_the_order_of_the_collection(tmp_path: Path, corners: Corners) -> None:
@@ -89,7 +88,7 @@ def test_a_picture_is_computed_once_however_often_it_is_there(
 ) -> None:
     array = np.zeros((5, 4, 4, 3), np.uint8)
     array[:, 0, 0, 0] = [7, 8, 7, 7, 8]
-    store = EmbeddingStore(tmp_path)
+    store = EmbeddingCache(tmp_path)
     for _ in range(2):
         found = embed(ArrayCollection(array), corners, store)
         np.testing.assert_array_equal(found.facets["corner"][:, 0], [7, 8, 7, 7, 8])
@@ -100,7 +99,7 @@ def test_a_picture_is_computed_once_however_often_it_is_there(
 def test_what_is_new_is_added_and_what_changed_is_found_by_its_content(
     folder: Path, tmp_path: Path, pictures: list[Pixels], corners: Corners
 ) -> None:
-    store = EmbeddingStore(tmp_path / "store")
+    store = EmbeddingCache(tmp_path / "store")
     embed(read_folder(folder), corners, store)
     Image.fromarray(pictures[0][::-1]).save(folder / "1.png")
     Image.fromarray(pictures[0][:, ::-1]).save(folder / "5.png")
@@ -131,7 +130,7 @@ class StopError(Exception):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, corners: Corners) -> None:
-    store, collection = EmbeddingStore(tmp_path), numbered(100)
+    store, collection = EmbeddingCache(tmp_path), numbered(100)
 
     def stop_at_half(done: int, total: int) -> None:
         if done >= total / 2:
@@ -159,7 +158,7 @@ def test_no_more_than_a_few_batches_are_decoded_ahead() -> None:
         read.append(position)
         return np.zeros((1, 1, 3), np.uint8)
 
-    for batch, decoded in decode_ahead(note, list(range(100)), batch_size=10):
+    for batch, decoded in prefetch(note, list(range(100)), batch_size=10):
         taken += len(batch)
         assert len(decoded) == len(batch)
         assert len(read) <= taken + 2 * 10
@@ -186,7 +185,7 @@ def test_places_stand_in_the_order_of_the_collection(tmp_path: Path) -> None:
 
 
 def test_places_that_an_earlier_release_did_not_keep_are_added(tmp_path: Path) -> None:
-    store, told = EmbeddingStore(tmp_path), Told()
+    store, told = EmbeddingCache(tmp_path), Told()
     before = embed(numbered(5), Corners(), store)
     assert before.places is None
     after = embed(numbered(5), told, store)
@@ -198,7 +197,7 @@ def test_places_that_an_earlier_release_did_not_keep_are_added(tmp_path: Path) -
 
 
 def test_a_picture_that_is_gone_keeps_its_vector_and_leaves_no_places(tmp_path: Path) -> None:
-    store = EmbeddingStore(tmp_path)
+    store = EmbeddingCache(tmp_path)
     embed(numbered(5), Corners(), store)
     found = embed(Broken(numbered(5), {3}), Told(), store)
     assert len(found) == 5
@@ -209,7 +208,7 @@ def test_places_of_another_shape_than_promised_are_refused(tmp_path: Path) -> No
     told = Told()
     told.places = {"corner twice": (3, 3)}  # type: ignore[misc]  # as if the code had changed
     with pytest.raises(EncoderError, match=r"gave \(2, 6\) for the facet 'corner twice'"):
-        embed(numbered(2), told, EmbeddingStore(tmp_path))
+        embed(numbered(2), told, EmbeddingCache(tmp_path))
 
 
 class Odd:
@@ -238,7 +237,7 @@ class Odd:
 def test_an_encoder_that_gives_no_vectors_is_refused(
     tmp_path: Path, gives: Floats | None, words: str
 ) -> None:
-    store = EmbeddingStore(tmp_path)
+    store = EmbeddingCache(tmp_path)
     with pytest.raises(EncoderError, match=words):
         embed(numbered(3), Odd(gives), store)
     assert len(store.shelf(Odd(None))) == 0
@@ -247,7 +246,7 @@ def test_an_encoder_that_gives_no_vectors_is_refused(
 def test_vectors_of_another_length_than_those_kept_are_refused(
     tmp_path: Path, corners: Corners
 ) -> None:
-    store = EmbeddingStore(tmp_path)
+    store = EmbeddingCache(tmp_path)
     embed(numbered(3), corners, store)
     corners.facets = {"corner": 3}  # as if the code had changed
     with pytest.raises(EncoderError, match=r"holds 4 numbers .* now gives 3 numbers"):

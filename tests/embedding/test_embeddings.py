@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from likewise.encoders.columns import side_by_side
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.places import Places
+from likewise.embedding.embeddings import Embeddings, LocalFeatures, column_slices
 from likewise.errors import InvalidParameterError
 
 A, B = np.arange(6, dtype=np.float32).reshape(3, 2), np.ones((3, 1), np.float32)
@@ -37,7 +35,7 @@ def test_facets_of_different_lengths_are_refused() -> None:
 
 
 def test_some_images_are_taken_with_their_places() -> None:
-    places = Places(np.arange(6, dtype=np.uint8).reshape(3, 2), {"p": (1, 2)}, np.arange(3))
+    places = LocalFeatures(np.arange(6, dtype=np.uint8).reshape(3, 2), {"p": (1, 2)}, np.arange(3))
     some = Embeddings({"a": A, "b": B}, places=places).take(np.array([2, 0]))
     np.testing.assert_array_equal(some.facets["a"], A[[2, 0]])
     assert list(some.slices) == ["a", "b"]
@@ -47,4 +45,4 @@ def test_some_images_are_taken_with_their_places() -> None:
 
 
 def test_columns_follow_the_order_of_the_facets() -> None:
-    assert side_by_side({"x": 2, "y": 3}) == {"x": slice(0, 2), "y": slice(2, 5)}
+    assert column_slices({"x": 2, "y": 3}) == {"x": slice(0, 2), "y": slice(2, 5)}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from huggingface_hub import constants
-
-from likewise.encoders.hub import find_model
-from likewise.encoders.registry import make_encoder
-from likewise.errors import EncoderError, LikewiseWarning
 from tests.encoders.tiny_models import SIGHT, save_tiny
+
+from likewise.embedding.hub import find_model
+from likewise.embedding.registry import make_encoder
+from likewise.errors import EncoderError, LikewiseWarning
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tests.encoders.tiny_models import SIGHT, save_tiny
 
-from likewise.encoders.embed import embed
-from likewise.encoders.huggingface import hub_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed
+from likewise.embedding.huggingface import hub_encoder
 from likewise.errors import EncoderError
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.images.resize import resize
 from likewise.nn.seeding import borrowed_global_generator
-from tests.encoders.tiny_models import SIGHT, save_tiny
 
 
 def saved(kind: str, folder: Path, sight: dict[str, Any] | None = SIGHT) -> Any:
@@ -141,7 +141,7 @@ def test_other_weights_are_another_encoder(tmp_path: Path) -> None:
 def test_its_vectors_can_be_kept(tmp_path: Path, folder: Path) -> None:
     saved("resnet", tmp_path / "my model", SIGHT | {"crop_size": 64})
     encoder = hub_encoder(str(tmp_path / "my model"))
-    found = embed(read_folder(folder), encoder, EmbeddingStore(tmp_path / "store"))
+    found = embed(read_folder(folder), encoder, EmbeddingCache(tmp_path / "store"))
     assert found.matrix().shape == (5, sum(encoder.facets.values()))
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from likewise.encoders.registry import check_encoder, make_encoder
+from likewise.embedding.registry import check_encoder, make_encoder
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 
 
@@ -73,12 +73,12 @@ def test_the_quick_check_says_what_making_it_would(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bundled", "efficientnet-lite0"])
 def test_the_quick_check_of_a_bundled_encoder_does_not_wait_for_torch(name: str) -> None:
-    code = f"import likewise.encoders.registry as r; r.check_encoder({name!r})"
+    code = f"import likewise.embedding.registry as r; r.check_encoder({name!r})"
     code += "; import sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.slow
 def test_importing_the_registry_does_not_wait_for_torch() -> None:
-    code = "import sys, likewise.encoders.registry; sys.exit('torch' in sys.modules)"
+    code = "import sys, likewise.embedding.registry; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

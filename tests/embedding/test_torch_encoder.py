@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from likewise.encoders.module import module_encoder
+from likewise.embedding.torch_encoder import module_encoder
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize

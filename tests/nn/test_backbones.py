@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from likewise.encoders.backbones import BACKBONES, Backbone, make_backbone
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
+from likewise.nn.backbones import BACKBONES, Backbone, make_backbone
 from likewise.nn.seeding import borrowed_global_generator
 
 

@@ -12,7 +12,7 @@ from likewise.cli.options import AsJson, EncoderName, Folder
 from likewise.cli.sessions import check_pictures
 
 if TYPE_CHECKING:
-    from likewise.encoders.embeddings import Embeddings
+    from likewise.embedding.embeddings import Embeddings
     from likewise.images.files import FolderCollection
 
 
@@ -34,7 +34,7 @@ def embed(
     """
     from likewise.cli.console import Bars
     from likewise.cli.sessions import as_rows, cache, read, vectors
-    from likewise.encoders.registry import DEFAULT, check_encoder
+    from likewise.embedding.registry import DEFAULT, check_encoder
 
     notes = out.with_suffix(".json")
     check_pictures(folder, "embed", takes_session=False)

@@ -14,7 +14,7 @@ from likewise.cli.predict import model_place
 from likewise.cli.sessions import beside, kept_in, open_to_write, read_several, vectors
 from likewise.constraints.question import Answer
 from likewise.desk.keeping import group_keys, keep_found
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
 from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
 from likewise.session.create import EMBEDDINGS, check_can_create
@@ -122,7 +122,7 @@ def train(
     pictures: Any = place.collection
     kept, skipped = list(range(len(pictures))), []
     if model.get_params().get("backbone") is None:
-        store = EmbeddingStore(place.session.path / EMBEDDINGS)
+        store = EmbeddingCache(place.session.path / EMBEDDINGS)
         pictures = vectors(place.collection, model.get_params()["encoder"], store, bars)
         kept, skipped = kept_in(pictures, place.collection), list(pictures.skipped)
     hashes = [place.collection.identity(i) for i in kept]

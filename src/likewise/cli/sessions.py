@@ -9,8 +9,7 @@ from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
     from likewise.cli.console import Bars
-    from likewise.encoders.embeddings import Embeddings
-    from likewise.encoders.store import EmbeddingStore
+    from likewise.embedding.embeddings import Embeddings
     from likewise.images.collection import ImageCollection
     from likewise.images.files import FolderCollection
     from likewise.images.unreadable import Skipped
@@ -118,11 +117,11 @@ def read_several(folder: Path, bars: "Bars", known: "Known | None" = None) -> "F
 
 def cache() -> "EmbeddingStore | None":
     """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
-    from likewise.encoders.store import default_cache, users_store
+    from likewise.embedding.cache import default_cache_folder, user_cache
 
-    store = users_store()
+    store = user_cache()
     if store is None:
-        place = default_cache()
+        place = default_cache_folder()
         note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
     return store
 
@@ -131,8 +130,8 @@ def vectors(
     collection: "ImageCollection", encoder: str, store: "EmbeddingStore | None", bars: "Bars"
 ) -> "Embeddings":
     """Return the vectors of a collection, kept in `store` for the next time."""
-    from likewise.encoders.embed import embed
-    from likewise.encoders.registry import make_encoder
+    from likewise.embedding.embed import embed
+    from likewise.embedding.registry import make_encoder
 
     found = embed(collection, make_encoder(encoder), store, bars.step("embedding"))
     report(found.skipped)

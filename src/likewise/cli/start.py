@@ -55,8 +55,8 @@ def start(
     """
     from likewise.cli.console import Bars
     from likewise.desk.desk import Desk
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
     from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
     check_pictures(folder, "start")

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.encoders.bundled import load_network
-from likewise.encoders.efficientnet_lite import EfficientNetLite
-from likewise.encoders.lite_runners import Runner, make_runner, onnx_runner, torch_runner
+from likewise.embedding.bundled.inference import Runner, make_runner, onnx_runner, torch_runner
+from likewise.embedding.bundled.network import EfficientNetLite, load_network
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 

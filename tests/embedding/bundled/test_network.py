@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from likewise.encoders.bundled import load_network
-from likewise.encoders.efficientnet_lite import (
+from likewise.embedding.bundled.network import (
     EfficientNetLite,
     Step,
     from_published,
+    load_network,
     round_width,
     same_padding,
     scaled_stages,

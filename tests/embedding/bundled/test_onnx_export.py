@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.encoders.onnx_file import OnnxFile, _varint
+from likewise.embedding.bundled.onnx_export import OnnxModel, _varint
 from likewise.nn.seeding import generator
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
 
-def run(file: OnnxFile, **inputs: object) -> list[np.ndarray]:
+def run(file: OnnxModel, **inputs: object) -> list[np.ndarray]:
     session = onnxruntime.InferenceSession(file.to_bytes(), providers=["CPUExecutionProvider"])
     results: list[np.ndarray] = session.run(None, inputs)
     return results
@@ -31,7 +31,7 @@ def test_numbers_are_written_seven_bits_at_a_time(number: int, content: bytes) -
 
 
 def test_integers_words_floats_and_lists_arrive() -> None:
-    file = OnnxFile()
+    file = OnnxModel()
     x = file.input("x", "uint8", ["b", "h", "w", 1])
     x = file.node("Transpose", file.node("Cast", x, to=1), perm=[0, 3, 1, 2])
     x = file.node("LeakyRelu", file.node("Sub", x, file.weight(4.0)), alpha=0.5)
@@ -57,7 +57,7 @@ def test_integers_words_floats_and_lists_arrive() -> None:
 
 
 def test_a_negative_axis_and_several_outputs_arrive() -> None:
-    file = OnnxFile()
+    file = OnnxModel()
     x = file.input("x", "float32", ["b", "d"])
     file.output(file.node("Softmax", x, axis=-1), rank=2)
     file.output(file.node("Add", x, file.weight([[1.0, 2.0]])), rank=2)

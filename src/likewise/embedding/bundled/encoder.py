@@ -88,13 +88,13 @@ class BundledEncoder:
         batches = [self._empty()]
         with ThreadPoolExecutor(1) as pool:
             for start in range(0, len(images), _BATCH):
-                squares = np.stack([self.prepare(image) for image in images[start : start + _BATCH]])
+                squares = np.stack(
+                    [self.prepare(image) for image in images[start : start + _BATCH]]
+                )
                 batches.append(self._encode_batch(squares, pool))
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
-    def _encode_batch(
-        self, squares: Pixels, pool: ThreadPoolExecutor
-    ) -> dict[str, Floats | Bytes]:
+    def _encode_batch(self, squares: Pixels, pool: ThreadPoolExecutor) -> dict[str, Floats | Bytes]:
         """Return the blocks of one batch; colors are computed beside the network."""
         histograms = pool.submit(color_histograms, squares)
         colors = pool.submit(color_grids, squares)

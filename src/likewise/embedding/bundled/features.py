@@ -108,9 +108,7 @@ def standardized_patches(
 
 
 def _cells(side: int) -> list[slice]:
-    return [
-        slice(i * side // GRID_SIDE, -(-(i + 1) * side // GRID_SIDE)) for i in range(GRID_SIDE)
-    ]
+    return [slice(i * side // GRID_SIDE, -(-(i + 1) * side // GRID_SIDE)) for i in range(GRID_SIDE)]
 
 
 def _downscale(image: Pixels, side: int) -> Pixels:
