@@ -47,7 +47,7 @@ def likewise_bench() -> Iterator[str]:
     """Yield the printed rows: 60,000 images as the bundled encoder sees them, and a million."""
     nowhere: Grids = {}
     bundled = make_encoder()
-    seen = dict(bundled.facets), dict(patch_grids(bundled))
+    seen = dict(bundled.blocks), dict(patch_grids(bundled))
     sizes = ((60_000, *seen, 3.0), (1_000_000, MILLION, nowhere, 20.0))
     for n_images, facets, grids, most in sizes:
         # A process each: the peak of memory never falls.
@@ -114,7 +114,7 @@ def _collection(
     if grids:
         noise = rng.integers(0, 256, (n_images, sum(grid_widths(grids).values())), dtype=np.uint8)
         places = LocalFeatures(noise, grids, np.arange(n_images))
-    return Embeddings.split(rows, facets, places=places), truth
+    return Embeddings.from_matrix(rows, facets, local_features=places), truth
 
 
 def _row(what: str, value: float, most: float, unit: str) -> str:

@@ -45,13 +45,13 @@ def keep_vectors(session: Path, identities: list[str], names: list[str], encoder
     made = make_encoder(encoder)
     rng = stream(0, "tiny vectors")
     groups = np.array([int(group_of(name)) for name in names])
-    width = sum(made.facets.values())
+    width = sum(made.blocks.values())
     centres = rng.normal(size=(groups.max() + 1, width)).astype(np.float32)
     store, n_bytes = (
         EmbeddingCache(session / EMBEDDINGS),
         sum(grid_widths(patch_grids(made)).values()),
     )
-    shelf, places = store.shelf(made), store.places(made) if n_bytes else None
+    shelf, places = store.vectors(made), store.local_features(made) if n_bytes else None
     for start in range(0, len(names), _A_FOLDER):
         part = identities[start : start + _A_FOLDER]
         shelf.add(part, _around(centres[groups[start : start + len(part)]], rng))

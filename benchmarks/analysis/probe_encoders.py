@@ -41,7 +41,7 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
     rates = rates_of(encoders)
     for encoder in encoders:
         vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
-        for facets in (["last"], list(next(iter(vectors.values())).facets)):
+        for facets in (["last"], list(next(iter(vectors.values())).blocks)):
             found = [
                 probe(prepared(vectors[name], facets), sets[name].labels(column), seed)
                 for name, column in tasks
@@ -71,7 +71,7 @@ def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
     """Return facets side by side: signed root, each column standardised, rows of length one."""
     columns = []
     for facet in facets:
-        x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
+        x = np.sign(vectors.blocks[facet]) * np.sqrt(np.abs(vectors.blocks[facet]))
         x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
         columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
     rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(facets)))

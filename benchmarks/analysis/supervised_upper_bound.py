@@ -42,12 +42,12 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
     """Return the same with the collection's own words as further facets; None without places."""
-    places = getattr(vectors, "places", None)
+    places = getattr(vectors, "local_features", None)
     words = Vocabulary(_N_WORDS, seed).fit(places)(places)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}
-    rows = _scaled(Embeddings({**vectors.facets, **roots}))
+    rows = _scaled(Embeddings({**vectors.blocks, **roots}))
     return round(cross_validated(rows, truth, seed), 4)
 
 

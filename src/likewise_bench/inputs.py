@@ -142,7 +142,7 @@ def _embedded(
     is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)
     seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
     found = embed(seen, encoder, EmbeddingCache(default_cache_folder()), step("embedding"))
-    kept = np.arange(len(seen)) if found.kept is None else found.kept
+    kept = np.arange(len(seen)) if found.positions is None else found.positions
     places = np.arange(len(seen)) if is_whole else wanted  # in `collection`
     rows = {int(position): row for row, position in enumerate(places[kept])}
     lost = zip(np.delete(places, kept), found.skipped, strict=True)

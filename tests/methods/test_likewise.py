@@ -179,7 +179,7 @@ def test_saved_with_its_answers_it_predicts_new_images(two_ways: Made, tmp_path:
     model.fit(X, oracle=LabelOracle(quiet), n_questions=30)
     model.save(tmp_path / "m")
     loaded = Likewise.load(tmp_path / "m")
-    some = Embeddings({name: rows[:7] for name, rows in X.facets.items()})
+    some = Embeddings({name: rows[:7] for name, rows in X.blocks.items()})
     np.testing.assert_allclose(loaded.predict_proba(some), model.predict_proba(some), atol=1e-6)
     assert loaded.constraints_.n_answers == 30
 

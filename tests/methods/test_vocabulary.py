@@ -106,7 +106,7 @@ def test_numbers_that_make_no_sense_are_refused(n_words: int) -> None:
 def embeddings(n: int = 240) -> tuple[Embeddings, npt.NDArray[np.intp]]:
     places, truth = with_a_symbol(n)
     noise = stream(1, "noise").normal(size=(n, 10)).astype(np.float32)
-    return Embeddings({"last": noise}, places=places), truth
+    return Embeddings({"last": noise}, local_features=places), truth
 
 
 def test_likewise_finds_what_only_a_place_shows() -> None:

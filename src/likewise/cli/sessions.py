@@ -9,6 +9,7 @@ from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
     from likewise.cli.console import Bars
+    from likewise.embedding.cache import EmbeddingCache
     from likewise.embedding.embeddings import Embeddings
     from likewise.images.collection import ImageCollection
     from likewise.images.files import FolderCollection
@@ -115,7 +116,7 @@ def read_several(folder: Path, bars: "Bars", known: "Known | None" = None) -> "F
     return collection
 
 
-def cache() -> "EmbeddingStore | None":
+def cache() -> "EmbeddingCache | None":
     """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
     from likewise.embedding.cache import default_cache_folder, user_cache
 
@@ -127,7 +128,7 @@ def cache() -> "EmbeddingStore | None":
 
 
 def vectors(
-    collection: "ImageCollection", encoder: str, store: "EmbeddingStore | None", bars: "Bars"
+    collection: "ImageCollection", encoder: str, store: "EmbeddingCache | None", bars: "Bars"
 ) -> "Embeddings":
     """Return the vectors of a collection, kept in `store` for the next time."""
     from likewise.embedding.embed import embed
@@ -140,7 +141,7 @@ def vectors(
 
 def kept_in(found: "Embeddings", collection: "ImageCollection") -> list[int]:
     """Return the position in the collection of each vector."""
-    return list(range(len(collection))) if found.kept is None else found.kept.tolist()
+    return list(range(len(collection))) if found.positions is None else found.positions.tolist()
 
 
 def report(skipped: "list[Skipped] | Any") -> None:

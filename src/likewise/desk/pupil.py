@@ -52,7 +52,7 @@ class Vectors:
         found = embed(files, make_encoder(encoder), store, tell)
         for one in found.skipped:
             say({"event": "skipped", "name": one.name, "reason": one.reason})
-        kept = positions if found.kept is None else positions[found.kept]
+        kept = positions if found.positions is None else positions[found.positions]
         return cls(found, kept, n_known)
 
 
