@@ -1,4 +1,4 @@
-"""Adds rows to a shelf for ever, and says so after each block; to be killed or joined."""
+"""Script that adds blocks of rows to a vector file and prints their names after each block."""
 
 import sys
 from pathlib import Path
@@ -11,15 +11,15 @@ WIDTH = 64
 
 
 def row_of(name: str) -> float:
-    """Return the number that fills the row of `name`."""
+    """Return the value of all columns in the row of `name`."""
     return float(int(name.rpartition("-")[2]) % 2048)
 
 
 def main(folder: str, who: str, n_blocks: int, block: int = 16) -> None:
-    shelf = VectorFile(Path(folder), "numbers", {"all": WIDTH}, "float16")
+    file = VectorFile(Path(folder), "numbers", {"all": WIDTH}, "float16")
     for start in range(0, n_blocks * block, block):
         names = [f"{who}-{i}" for i in range(start, start + block)]
-        shelf.add(names, np.array([[row_of(n)] * WIDTH for n in names], dtype=np.float32))
+        file.add(names, np.array([[row_of(n)] * WIDTH for n in names], dtype=np.float32))
         print("\n".join(names), flush=True)  # noqa: T201
 
 

@@ -1,4 +1,4 @@
-"""Pictures made on the spot."""
+"""Generated images."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from likewise.seeds import stream
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> Iterator[None]:
-    """Several threads that wait for each other are slow where others work too."""
+    """Use one thread: more only add contention on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -22,8 +22,8 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def pictures() -> list[Pixels]:
-    """Five pictures of different shapes; no two alike."""
+def images() -> list[Pixels]:
+    """Five different images of different shapes."""
     rng = stream(0, "pictures")
     shapes = [(40, 60), (60, 40), (32, 32), (64, 64), (100, 30)]
     coarse = [rng.integers(0, 256, (5, 5, 3), dtype=np.uint8) for _ in shapes]
@@ -34,10 +34,10 @@ def pictures() -> list[Pixels]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, pictures: list[Pixels]) -> Path:
-    """A folder with the five pictures, ``0.png`` to ``4.png``."""
+def folder(tmp_path: Path, images: list[Pixels]) -> Path:
+    """A folder with the five images, ``0.png`` to ``4.png``."""
     path = tmp_path / "photos"
     path.mkdir()
-    for i, pixels in enumerate(pictures):
+    for i, pixels in enumerate(images):
         Image.fromarray(pixels).save(path / f"{i}.png")
     return path

@@ -1,4 +1,4 @@
-"""From a collection to vectors: once for each picture, in order, whatever is broken."""
+"""Embedding a collection: each image once, in order, skipping unreadable ones."""
 
 import threading
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ from likewise.types import Floats
 
 
 class Corners:
-    """An encoder one can check by eye: facet ``corner`` and facet ``mean`` of a picture."""
+    """A simple encoder with the blocks ``corner`` and ``mean``."""
 
     def __init__(self, name: str = "corners") -> None:
-        self.name, self.facets = name, {"corner": 3, "mean": 1}
-        self.seen = 0
+        self.name, self.blocks = name, {"corner": 3, "mean": 1}
+        self.n_encoded = 0
 
-    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
-        self.seen += len(pictures)
-        corner = np.array([picture[0, 0] for picture in pictures], dtype=np.float32)
-        mean = np.array([[picture.mean()] for picture in pictures], dtype=np.float32)
+    def encode(self, images: Sequence[Pixels]) -> dict[str, Floats]:
+        self.n_encoded += len(images)
+        corner = np.array([picture[0, 0] for picture in images], dtype=np.float32)
+        mean = np.array([[picture.mean()] for picture in images], dtype=np.float32)
         return {"corner": corner.reshape(-1, 3), "mean": mean.reshape(-1, 1)}
 
 
@@ -39,7 +39,7 @@ def corners() -> Corners:
 
 
 def numbered(n: int) -> ArrayCollection:
-    """Return pictures in which the corner says which one it is."""
+    """Return images that are numbered by their corner pixel."""
     array = np.zeros((n, 4, 4, 3), np.uint8)
     array[:, 0, 0, 0] = np.arange(n) % 256
     array[:, 0, 0, 1] = np.arange(n) // 256
@@ -47,7 +47,7 @@ def numbered(n: int) -> ArrayCollection:
 
 
 class Broken:
-    """A collection of which some pictures cannot be read any more."""
+    """A collection in which some images have become unreadable."""
 
     def __init__(self, inner: ImageCollection, broken: set[int]) -> None:
         self._inner, self._broken = inner, broken
@@ -67,90 +67,88 @@ class Broken:
         return f"photo{index}.jpg"
 
 
-def in_store_and_without(tmp_path: Path) -> list[EmbeddingCache | None]:
-    return [None, EmbeddingCache(tmp_path / "store"), EmbeddingCache(tmp_path / "store")]
+def with_and_without_cache(tmp_path: Path) -> list[EmbeddingCache | None]:
+    return [None, EmbeddingCache(tmp_path / "cache"), EmbeddingCache(tmp_path / "cache")]
 
 
-def test_rows_stand_in_the_order_of_the_collection(tmp_path: Path, corners: Corners) -> None:
+def test_rows_are_in_the_order_of_the_collection(tmp_path: Path, corners: Corners) -> None:
     collection = numbered(300)
-    for store in in_store_and_without(tmp_path):
-        found = embed(collection, corners, store)
-        assert list(found.facets) == ["corner", "mean"]
-        np.testing.assert_array_equal(found.facets["corner"][:, 0], np.arange(300) % 256)
-        np.testing.assert_array_equal(found.facets["corner"][:, 1], np.arange(300) // 256)
+    for cache in with_and_without_cache(tmp_path):
+        found = embed(collection, corners, cache)
+        assert list(found.blocks) == ["corner", "mean"]
+        np.testing.assert_array_equal(found.blocks["corner"][:, 0], np.arange(300) % 256)
+        np.testing.assert_array_equal(found.blocks["corner"][:, 1], np.arange(300) // 256)
         assert found.matrix().shape == (300, 4)
-        assert found.kept is not None
-        np.testing.assert_array_equal(found.kept, np.arange(300))
+        assert found.positions is not None
+        np.testing.assert_array_equal(found.positions, np.arange(300))
 
 
-def test_a_picture_is_computed_once_however_often_it_is_there(
-    tmp_path: Path, corners: Corners
-) -> None:
+def test_copies_of_an_image_are_encoded_once(tmp_path: Path, corners: Corners) -> None:
     array = np.zeros((5, 4, 4, 3), np.uint8)
     array[:, 0, 0, 0] = [7, 8, 7, 7, 8]
-    store = EmbeddingCache(tmp_path)
+    cache = EmbeddingCache(tmp_path)
     for _ in range(2):
-        found = embed(ArrayCollection(array), corners, store)
-        np.testing.assert_array_equal(found.facets["corner"][:, 0], [7, 8, 7, 7, 8])
-        assert corners.seen == 2
-    assert embed(ArrayCollection(array), corners).facets["corner"][:, 0].tolist() == [7, 8, 7, 7, 8]
+        found = embed(ArrayCollection(array), corners, cache)
+        np.testing.assert_array_equal(found.blocks["corner"][:, 0], [7, 8, 7, 7, 8])
+        assert corners.n_encoded == 2
+    assert embed(ArrayCollection(array), corners).blocks["corner"][:, 0].tolist() == [7, 8, 7, 7, 8]
 
 
-def test_what_is_new_is_added_and_what_changed_is_found_by_its_content(
-    folder: Path, tmp_path: Path, pictures: list[Pixels], corners: Corners
+def test_new_and_changed_images_are_encoded_and_others_are_not(
+    folder: Path, tmp_path: Path, images: list[Pixels], corners: Corners
 ) -> None:
-    store = EmbeddingCache(tmp_path / "store")
-    embed(read_folder(folder), corners, store)
-    Image.fromarray(pictures[0][::-1]).save(folder / "1.png")
-    Image.fromarray(pictures[0][:, ::-1]).save(folder / "5.png")
-    found = embed(read_folder(folder), corners, store)
-    assert corners.seen == 5 + 2
-    np.testing.assert_array_equal(found.facets["corner"][1], pictures[0][-1, 0])
-    np.testing.assert_array_equal(found.facets["corner"][5], pictures[0][0, -1])
-    np.testing.assert_array_equal(found.facets["corner"][0], pictures[0][0, 0])
+    cache = EmbeddingCache(tmp_path / "cache")
+    embed(read_folder(folder), corners, cache)
+    Image.fromarray(images[0][::-1]).save(folder / "1.png")
+    Image.fromarray(images[0][:, ::-1]).save(folder / "5.png")
+    found = embed(read_folder(folder), corners, cache)
+    assert corners.n_encoded == 5 + 2
+    np.testing.assert_array_equal(found.blocks["corner"][1], images[0][-1, 0])
+    np.testing.assert_array_equal(found.blocks["corner"][5], images[0][0, -1])
+    np.testing.assert_array_equal(found.blocks["corner"][0], images[0][0, 0])
 
 
 @pytest.mark.parametrize("broken", [set(), {0}, {1, 3}, {0, 1, 2, 3, 4}])
-def test_broken_pictures_are_named_and_left_out(
+def test_unreadable_images_are_skipped_by_name(
     tmp_path: Path, corners: Corners, broken: set[int]
 ) -> None:
     whole = sorted(set(range(5)) - broken)
-    for store in in_store_and_without(tmp_path):
-        found = embed(Broken(numbered(5), broken), corners, store)
-        np.testing.assert_array_equal(found.facets["corner"][:, 0], whole)
-        assert found.kept is not None
-        assert found.kept.tolist() == whole
+    for cache in with_and_without_cache(tmp_path):
+        found = embed(Broken(numbered(5), broken), corners, cache)
+        np.testing.assert_array_equal(found.blocks["corner"][:, 0], whole)
+        assert found.positions is not None
+        assert found.positions.tolist() == whole
         assert list(found.skipped) == [
             Skipped(f"photo{i}.jpg", "cannot be read any more.") for i in sorted(broken)
         ]
 
 
 class StopError(Exception):
-    """Stands for whatever ends a run in the middle."""
+    """Raised in the middle of a run."""
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, corners: Corners) -> None:
-    store, collection = EmbeddingCache(tmp_path), numbered(100)
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path, corners: Corners) -> None:
+    cache, collection = EmbeddingCache(tmp_path), numbered(100)
 
     def stop_at_half(done: int, total: int) -> None:
         if done >= total / 2:
             raise StopError
 
     with pytest.raises(StopError):
-        embed(collection, corners, store, stop_at_half)
+        embed(collection, corners, cache, stop_at_half)
     assert not [t for t in threading.enumerate() if t.name.startswith("decode")]
-    kept = corners.seen
+    kept = corners.n_encoded
     assert 50 <= kept < 100
     steps: list[tuple[int, int]] = []
-    found = embed(collection, corners, store, lambda done, total: steps.append((done, total)))
-    assert corners.seen == 100
-    np.testing.assert_array_equal(found.facets["corner"][:, 0], np.arange(100))
+    found = embed(collection, corners, cache, lambda done, total: steps.append((done, total)))
+    assert corners.n_encoded == 100
+    np.testing.assert_array_equal(found.blocks["corner"][:, 0], np.arange(100))
     assert steps[0] == (kept, 100)
     assert steps[-1] == (100, 100)
     assert steps == sorted(steps)
 
 
-def test_no_more_than_a_few_batches_are_decoded_ahead() -> None:
+def test_only_a_few_batches_are_prefetched() -> None:
     read: list[int] = []
     taken = 0
 
@@ -165,98 +163,99 @@ def test_no_more_than_a_few_batches_are_decoded_ahead() -> None:
     assert sorted(read) == list(range(100))
 
 
-class Told(Corners):
-    """An encoder that also tells two places: the corner, twice."""
+class WithPatches(Corners):
+    """An encoder that also has a grid of two patches: the corner, twice."""
 
-    places: ClassVar = {"corner twice": (2, 3)}
+    patch_grids: ClassVar = {"corner twice": (2, 3)}
 
-    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Any]:
-        found = super().encode(pictures)
+    def encode(self, images: Sequence[Pixels]) -> dict[str, Any]:
+        found = super().encode(images)
         return {**found, "corner twice": np.tile(found["corner"], (1, 2)).astype(np.uint8)}
 
 
-def test_places_stand_in_the_order_of_the_collection(tmp_path: Path) -> None:
-    for store in in_store_and_without(tmp_path):
-        found = embed(numbered(300), Told(), store).places
+def test_local_features_are_in_the_order_of_the_collection(tmp_path: Path) -> None:
+    for cache in with_and_without_cache(tmp_path):
+        found = embed(numbered(300), WithPatches(), cache).local_features
         assert found is not None
         read = 16 * found.read("corner twice", slice(0, 300)) + 128
         np.testing.assert_array_equal(read[:, 1, 0], np.arange(300) % 256)
         np.testing.assert_array_equal(read[:, 0, 1], np.arange(300) // 256)
 
 
-def test_places_that_an_earlier_release_did_not_keep_are_added(tmp_path: Path) -> None:
-    store, told = EmbeddingCache(tmp_path), Told()
-    before = embed(numbered(5), Corners(), store)
-    assert before.places is None
-    after = embed(numbered(5), told, store)
-    assert told.seen == 5
-    assert after.places is not None
+def test_missing_local_features_of_cached_images_are_added(tmp_path: Path) -> None:
+    cache, counted = EmbeddingCache(tmp_path), WithPatches()
+    before = embed(numbered(5), Corners(), cache)
+    assert before.local_features is None
+    after = embed(numbered(5), counted, cache)
+    assert counted.n_encoded == 5
+    assert after.local_features is not None
     np.testing.assert_array_equal(before.matrix(), after.matrix())
-    embed(numbered(5), told, store)
-    assert told.seen == 5  # the second time nothing is missing
+    embed(numbered(5), counted, cache)
+    assert counted.n_encoded == 5  # the second time nothing is missing
 
 
-def test_a_picture_that_is_gone_keeps_its_vector_and_leaves_no_places(tmp_path: Path) -> None:
-    store = EmbeddingCache(tmp_path)
-    embed(numbered(5), Corners(), store)
-    found = embed(Broken(numbered(5), {3}), Told(), store)
+def test_an_unreadable_cached_image_keeps_its_vector_without_local_features(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path)
+    embed(numbered(5), Corners(), cache)
+    found = embed(Broken(numbered(5), {3}), WithPatches(), cache)
     assert len(found) == 5
-    assert found.places is None
+    assert found.local_features is None
 
 
-def test_places_of_another_shape_than_promised_are_refused(tmp_path: Path) -> None:
-    told = Told()
-    told.places = {"corner twice": (3, 3)}  # type: ignore[misc]  # as if the code had changed
-    with pytest.raises(EncoderError, match=r"gave \(2, 6\) for the facet 'corner twice'"):
-        embed(numbered(2), told, EmbeddingCache(tmp_path))
+def test_local_features_of_another_shape_than_declared_are_rejected(tmp_path: Path) -> None:
+    encoder = WithPatches()
+    encoder.patch_grids = {"corner twice": (3, 3)}  # type: ignore[misc]  # as if the code had changed
+    with pytest.raises(
+        EncoderError,
+        match=r"shape \(2, 9\) for the feature block 'corner twice' of 2 images, got \(2, 6\)",
+    ):
+        embed(numbered(2), encoder, EmbeddingCache(tmp_path))
 
 
 class Odd:
-    """An encoder that does not keep its promise."""
+    """An encoder whose output does not have the declared shape."""
 
-    name, facets = "odd", {"last": 2}
+    name, blocks = "odd", {"last": 2}
 
-    def __init__(self, gives: Floats | None) -> None:
-        self._gives = gives
+    def __init__(self, returns: Floats | None) -> None:
+        self._returns = returns
 
-    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
-        return {} if self._gives is None else {"last": self._gives}
+    def encode(self, images: Sequence[Pixels]) -> dict[str, Floats]:
+        return {} if self._returns is None else {"last": self._returns}
 
 
 @pytest.mark.parametrize(
-    ("gives", "words"),
+    ("returns", "message"),
     [
-        (np.zeros((3, 2, 7), np.float32), r"gave \(3, 2, 7\) for the facet 'last' of 3 pictures"),
-        (np.zeros((2, 2), np.float32), r"not \(3, 2\); an encoder gives one vector an image"),
-        (np.zeros((3, 5), np.float32), r"gave \(3, 5\)"),
-        (None, "gave None"),
-        (np.array([[0, 1], [2, np.nan], [3, 4]], np.float32), "'odd' gave NaN or infinite"),
-        (np.full((3, 2), np.inf, np.float32), "gave NaN or infinite"),
+        (np.zeros((3, 2, 7), np.float32), r"block 'last' of 3 images, got \(3, 2, 7\)"),
+        (np.zeros((2, 2), np.float32), r"must return an array of shape \(3, 2\) .*, got \(2, 2\)"),
+        (np.zeros((3, 5), np.float32), r"got \(3, 5\)"),
+        (None, "got None"),
+        (np.array([[0, 1], [2, np.nan], [3, 4]], np.float32), "'odd' returned NaN or infinite"),
+        (np.full((3, 2), np.inf, np.float32), "returned NaN or infinite"),
     ],
 )
-def test_an_encoder_that_gives_no_vectors_is_refused(
-    tmp_path: Path, gives: Floats | None, words: str
+def test_an_encoder_with_invalid_output_is_rejected(
+    tmp_path: Path, returns: Floats | None, message: str
 ) -> None:
-    store = EmbeddingCache(tmp_path)
-    with pytest.raises(EncoderError, match=words):
-        embed(numbered(3), Odd(gives), store)
-    assert len(store.shelf(Odd(None))) == 0
+    cache = EmbeddingCache(tmp_path)
+    with pytest.raises(EncoderError, match=message):
+        embed(numbered(3), Odd(returns), cache)
+    assert len(cache.vectors(Odd(None))) == 0
 
 
-def test_vectors_of_another_length_than_those_kept_are_refused(
-    tmp_path: Path, corners: Corners
-) -> None:
-    store = EmbeddingCache(tmp_path)
-    embed(numbered(3), corners, store)
-    corners.facets = {"corner": 3}  # as if the code had changed
-    with pytest.raises(EncoderError, match=r"holds 4 numbers .* now gives 3 numbers"):
-        embed(numbered(3), corners, store)
+def test_a_width_other_than_the_cached_one_is_rejected(tmp_path: Path, corners: Corners) -> None:
+    cache = EmbeddingCache(tmp_path)
+    embed(numbered(3), corners, cache)
+    corners.blocks = {"corner": 3}  # as if the code had changed
+    with pytest.raises(EncoderError, match=r"has vectors of 4 numbers .* now returns 3 numbers"):
+        embed(numbered(3), corners, cache)
 
 
 class Prepared:
-    """Says how large it wants its pictures, and counts what it is given."""
+    """An encoder with a size and `prepare`, which records the shapes of its input."""
 
-    name, facets, size = "prepared", {"sides": 2}, 16
+    name, blocks, size = "prepared", {"sides": 2}, 16
 
     def __init__(self) -> None:
         self.shapes: set[tuple[int, ...]] = set()
@@ -265,11 +264,13 @@ class Prepared:
         self.shapes.add(pixels.shape)
         return pixels[:4, :4]
 
-    def encode(self, pictures: Sequence[Pixels]) -> dict[str, Floats]:
-        return {"sides": np.array([picture.shape[:2] for picture in pictures], np.float32)}
+    def encode(self, images: Sequence[Pixels]) -> dict[str, Floats]:
+        return {"sides": np.array([picture.shape[:2] for picture in images], np.float32)}
 
 
-def test_large_jpegs_are_decoded_small_for_an_encoder_that_says_its_size(tmp_path: Path) -> None:
+def test_large_jpegs_are_decoded_at_a_reduced_scale_for_an_encoder_with_a_size(
+    tmp_path: Path,
+) -> None:
     Image.new("RGB", (800, 640), "red").save(tmp_path / "large.jpg")
     encoder = Prepared()
     found = embed(read_folder(tmp_path), encoder)
@@ -279,7 +280,7 @@ def test_large_jpegs_are_decoded_small_for_an_encoder_that_says_its_size(tmp_pat
     assert 2 * 16 <= width < 800
 
 
-def test_an_empty_collection_has_no_rows(corners: Corners) -> None:
+def test_an_empty_collection_gives_zero_rows(corners: Corners) -> None:
     class Empty:
         def __len__(self) -> int:
             return 0
@@ -289,5 +290,5 @@ def test_an_empty_collection_has_no_rows(corners: Corners) -> None:
 
         identity = name = pixels
 
-    found = embed(Empty(), corners)  # type: ignore[arg-type]  # nothing is ever asked of it
+    found = embed(Empty(), corners)  # type: ignore[arg-type]  # no method is called
     assert found.matrix().shape == (0, 4)

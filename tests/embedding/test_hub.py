@@ -1,4 +1,4 @@
-"""Models by id: from the cache without a word, from the hub with one, and plain words otherwise."""
+"""Models by ID: from the cache, from the hub with a warning, and clear errors otherwise."""
 
 import json
 import threading
@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 from huggingface_hub import constants
-from tests.encoders.tiny_models import SIGHT, save_tiny
 
 from likewise.embedding.hub import find_model
 from likewise.embedding.registry import make_encoder
 from likewise.errors import EncoderError, LikewiseWarning
+from tests.embedding.tiny_models import PREPROCESSOR, save_tiny
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @pytest.fixture(autouse=True)
 def no_real_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Point the client at a port where nobody listens, and at an empty cache."""
+    """Point the client at a closed port and an empty cache."""
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
@@ -29,16 +29,16 @@ def no_real_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cached_model(cache: Path, name: str) -> Path:
-    """Put a tiny model where the hub's client keeps what it downloaded."""
+    """Save a tiny model in the cache of the hub's client."""
     repo = cache / f"models--{name.replace('/', '--')}"
     (repo / "refs").mkdir(parents=True)
     (repo / "refs" / "main").write_text(COMMIT)
     folder = repo / "snapshots" / COMMIT
-    save_tiny("vit", folder, SIGHT)
+    save_tiny("vit", folder, PREPROCESSOR)
     return folder
 
 
-def test_what_was_downloaded_once_needs_no_hub(tmp_path: Path) -> None:
+def test_a_downloaded_model_is_used_without_the_hub(tmp_path: Path) -> None:
     folder = cached_model(tmp_path / "cache", "someone/tiny")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -49,14 +49,14 @@ def test_what_was_downloaded_once_needs_no_hub(tmp_path: Path) -> None:
     assert make_encoder(str(folder)).name.endswith(encoder.name[-12:])  # of the same weights
 
 
-def test_half_a_download_does_not_count(tmp_path: Path) -> None:
+def test_an_incomplete_download_is_not_used(tmp_path: Path) -> None:
     folder = cached_model(tmp_path / "cache", "someone/tiny")
     (folder / "model.safetensors").unlink()
     with pytest.raises(EncoderError, match="cannot be reached"):
         find_model("someone/tiny")
 
 
-def test_a_hub_that_cannot_be_reached_is_said_plainly_and_soon() -> None:
+def test_an_unreachable_hub_is_reported() -> None:
     with pytest.raises(
         EncoderError,
         match=r"The model facebook/dinov2-small is not on this machine and the Hugging Face hub "
@@ -65,19 +65,19 @@ def test_a_hub_that_cannot_be_reached_is_said_plainly_and_soon() -> None:
         find_model("facebook/dinov2-small")
 
 
-def test_offline_mode_is_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_mode_is_reported_as_an_unreachable_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(EncoderError, match="cannot be reached"):
         find_model("facebook/dinov2-small")
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "./nothing", "~/nothing-at-all", "a/b/c"])
-def test_a_folder_that_does_not_exist_is_said(name: str) -> None:
-    with pytest.raises(EncoderError, match=r"The folder .+ does not exist; give a folder"):
+def test_a_missing_folder_is_reported(name: str) -> None:
+    with pytest.raises(EncoderError, match=r"The folder .+ does not exist; use a folder"):
         find_model(name)
 
 
-def test_a_file_in_the_place_of_a_folder_is_said(
+def test_a_file_instead_of_a_folder_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "models").mkdir()
@@ -85,24 +85,25 @@ def test_a_file_in_the_place_of_a_folder_is_said(
     monkeypatch.chdir(tmp_path)
     for name in (str(tmp_path / "models" / "tiny.bin"), "models/tiny.bin"):
         with pytest.raises(
-            EncoderError, match=r"tiny\.bin is a file, not a folder .*save_pretrained"
+            EncoderError,
+            match=r"tiny\.bin must be a folder with a model, but is a file; .*save_pretrained",
         ):
             find_model(name)
 
 
 @pytest.mark.parametrize("name", ["some one/tiny", "-x/y", "x/y..z"])
-def test_what_cannot_be_an_id_is_said(name: str) -> None:
-    with pytest.raises(EncoderError, match="cannot be the id of a model; ids look like"):
+def test_an_invalid_id_is_reported(name: str) -> None:
+    with pytest.raises(EncoderError, match="is not a valid model ID; IDs look like"):
         find_model(name)
 
 
 class FakeHub(BaseHTTPRequestHandler):
-    """The few answers of the hub that its client needs."""
+    """A server with the few routes of the hub that its client needs."""
 
     folder: Path
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_HEAD(self) -> None:
         self.do_GET(with_body=False)
@@ -115,7 +116,7 @@ class FakeHub(BaseHTTPRequestHandler):
         elif "someone/tiny" not in path:
             self._send(404, b"{}", with_body, {"X-Error-Code": "RepoNotFound"})
         elif "/resolve/" in path:
-            name = path.rpartition("/")[2]  # the client keeps files with one ETag as one file
+            name = path.rpartition("/")[2]  # the client stores one file per ETag
             headers = {"ETag": f'"{name}"', "X-Repo-Commit": COMMIT}
             self._send(200, (self.folder / name).read_bytes(), with_body, headers)
         elif "/tree/" in path:
@@ -145,9 +146,9 @@ class FakeHub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A hub on this machine with one model; yields the folder it serves."""
+    """Serve a hub with one model; yield its folder."""
     folder = tmp_path / "served"
-    save_tiny("vit", folder, SIGHT)
+    save_tiny("vit", folder, PREPROCESSOR)
     (folder / "pytorch_model.bin").write_bytes(b"not wanted")
     (folder / "README.md").write_text("not wanted")
     handler = type("Handler", (FakeHub,), {"folder": folder})
@@ -166,18 +167,18 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("hub")
-def test_an_id_that_does_not_exist_is_said() -> None:
+def test_an_unknown_id_is_reported() -> None:
     with pytest.raises(EncoderError, match=r"There is no public model 'someone/tiney' on the"):
         find_model("someone/tiney")
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_model_behind_terms_is_said() -> None:
-    with pytest.raises(EncoderError, match=r"someone/gated is only for people who accepted"):
+def test_a_gated_model_is_reported() -> None:
+    with pytest.raises(EncoderError, match=r"someone/gated is gated: accept its terms"):
         find_model("someone/gated")
 
 
-def test_a_download_is_announced_and_takes_only_what_is_needed(hub: Path) -> None:
+def test_a_download_warns_and_fetches_only_the_needed_files(hub: Path) -> None:
     with pytest.warns(LikewiseWarning, match="Downloading the model someone/tiny from the"):
         folder = find_model("someone/tiny")
     assert sorted(file.name for file in folder.iterdir()) == [
@@ -186,11 +187,11 @@ def test_a_download_is_announced_and_takes_only_what_is_needed(hub: Path) -> Non
         "preprocessor_config.json",
     ]
     assert (folder / "config.json").read_bytes() == (hub / "config.json").read_bytes()
-    assert find_model("someone/tiny") == folder  # and now without asking
+    assert find_model("someone/tiny") == folder  # without a request
 
 
-def test_a_model_without_weights_is_said(hub: Path) -> None:
+def test_a_model_without_weights_is_reported(hub: Path) -> None:
     (hub / "model.safetensors").unlink()
     (hub / "pytorch_model.bin").unlink()
-    with pytest.raises(EncoderError, match="has no weights that can be loaded safely"):
+    with pytest.raises(EncoderError, match="has no weights in a supported format"):
         find_model("someone/tiny")

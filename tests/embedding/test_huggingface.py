@@ -1,4 +1,4 @@
-"""Any vision model as an encoder, tried with tiny ones of every family."""
+"""Vision models of transformers as encoders, tested with tiny ones of every family."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.encoders.tiny_models import SIGHT, save_tiny
 
 from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed
@@ -18,22 +17,23 @@ from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.images.resize import resize
 from likewise.nn.seeding import borrowed_global_generator
+from tests.embedding.tiny_models import PREPROCESSOR, save_tiny
 
 
-def saved(kind: str, folder: Path, sight: dict[str, Any] | None = SIGHT) -> Any:
+def saved(kind: str, folder: Path, preprocessor: dict[str, Any] | None = PREPROCESSOR) -> Any:
     with borrowed_global_generator(0, kind):
-        return save_tiny(kind, folder, sight)
+        return save_tiny(kind, folder, preprocessor)
 
 
-def scaled(pictures: list[Pixels], size: int = 28) -> torch.Tensor:
-    """Return what `SIGHT` says a model wants to see, written out."""
-    squares = np.stack([resize(picture, size) for picture in pictures]) / 255
+def scaled(images: list[Pixels], size: int = 28) -> torch.Tensor:
+    """Return the input that `PREPROCESSOR` describes."""
+    squares = np.stack([resize(picture, size) for picture in images]) / 255
     x = (squares - np.array([0.5, 0.25, 0.0])) / np.array([0.5, 1.0, 2.0])
     return torch.tensor(x, dtype=torch.float32).permute(0, 3, 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("kind", "facets"),
+    ("kind", "blocks"),
     [
         ("dinov2", {"last": 16, "layer1": 32, "layer2": 32, "layer3": 32}),
         ("clip", {"last": 16, "layer1": 32, "layer2": 32, "layer3": 32}),
@@ -44,27 +44,27 @@ def scaled(pictures: list[Pixels], size: int = 28) -> torch.Tensor:
         ("resnet", {"last": 16, "layer1": 8, "layer2": 16, "layer3": 16}),
     ],
 )
-def test_every_family_gives_its_facets(
-    tmp_path: Path, pictures: list[Pixels], kind: str, facets: dict[str, int]
+def test_every_family_has_its_blocks(
+    tmp_path: Path, images: list[Pixels], kind: str, blocks: dict[str, int]
 ) -> None:
-    saved(kind, tmp_path / kind, SIGHT | {"crop_size": 64 if kind == "convnext" else 28})
+    saved(kind, tmp_path / kind, PREPROCESSOR | {"crop_size": 64 if kind == "convnext" else 28})
     encoder = hub_encoder(str(tmp_path / kind))
-    assert dict(encoder.facets) == facets
-    found = encoder.encode(pictures)
-    assert {facet: v.shape for facet, v in found.items()} == {
-        facet: (len(pictures), width) for facet, width in facets.items()
+    assert dict(encoder.blocks) == blocks
+    found = encoder.encode(images)
+    assert {block: v.shape for block, v in found.items()} == {
+        block: (len(images), width) for block, width in blocks.items()
     }
-    assert found["last"].std(axis=0).max() > 1e-4  # different pictures, different vectors
+    assert found["last"].std(axis=0).max() > 1e-4  # different images, different vectors
     again = hub_encoder(str(tmp_path / kind))
     assert again.name == encoder.name
-    np.testing.assert_array_equal(again.encode(pictures)["last"], found["last"])
+    np.testing.assert_array_equal(again.encode(images)["last"], found["last"])
 
 
 @torch.inference_mode()
-def test_tokens_are_pooled_without_the_class_token(tmp_path: Path, pictures: list[Pixels]) -> None:
+def test_tokens_are_pooled_without_the_class_token(tmp_path: Path, images: list[Pixels]) -> None:
     model = saved("dinov2", tmp_path)
-    found = hub_encoder(str(tmp_path)).encode(pictures)
-    out = model(scaled(pictures), output_hidden_states=True)
+    found = hub_encoder(str(tmp_path)).encode(images)
+    out = model(scaled(images), output_hidden_states=True)
     np.testing.assert_allclose(found["last"], out.pooler_output, rtol=1e-4, atol=1e-5)
     patches = out.hidden_states[2][:, 1:].numpy()  # 2 x 2 of them after the class token
     expected = np.concatenate([patches.mean(1), patches.std(1)], axis=1)
@@ -72,22 +72,20 @@ def test_tokens_are_pooled_without_the_class_token(tmp_path: Path, pictures: lis
 
 
 @torch.inference_mode()
-def test_of_pictures_and_texts_the_part_for_pictures_is_used(
-    tmp_path: Path, pictures: list[Pixels]
+def test_only_the_vision_part_of_a_multimodal_model_is_used(
+    tmp_path: Path, images: list[Pixels]
 ) -> None:
     model = saved("clip", tmp_path)
-    found = hub_encoder(str(tmp_path)).encode(pictures)
-    out = model.vision_model(scaled(pictures))
+    found = hub_encoder(str(tmp_path)).encode(images)
+    out = model.vision_model(scaled(images))
     np.testing.assert_allclose(found["last"], out.pooler_output, rtol=1e-4, atol=1e-5)
 
 
 @torch.inference_mode()
-def test_a_pooling_layer_without_weights_is_not_made_up(
-    tmp_path: Path, pictures: list[Pixels]
-) -> None:
+def test_a_pooling_layer_without_weights_is_removed(tmp_path: Path, images: list[Pixels]) -> None:
     model = saved("vit-classifier", tmp_path)
-    found = hub_encoder(str(tmp_path)).encode(pictures)
-    patches = model.vit(scaled(pictures)).last_hidden_state[:, 1:]
+    found = hub_encoder(str(tmp_path)).encode(images)
+    patches = model.vit(scaled(images)).last_hidden_state[:, 1:]
     np.testing.assert_allclose(found["last"], patches.mean(1), rtol=1e-4, atol=1e-5)
 
 
@@ -100,27 +98,27 @@ def test_a_pooling_layer_without_weights_is_not_made_up(
         ({"crop_size": 56}, 56),
     ],
 )
-def test_the_size_is_understood_however_it_is_written(
-    tmp_path: Path, changes: dict[str, Any], size: int
-) -> None:
-    saved("dinov2", tmp_path, SIGHT | changes)
+def test_the_size_is_read_from_any_form(tmp_path: Path, changes: dict[str, Any], size: int) -> None:
+    saved("dinov2", tmp_path, PREPROCESSOR | changes)
     assert hub_encoder(str(tmp_path)).size == size
 
 
 @torch.inference_mode()
-def test_scaling_may_be_written_in_other_ways(tmp_path: Path, pictures: list[Pixels]) -> None:
-    model = saved("vit", tmp_path, SIGHT | {"rescale_factor": 2 / 255, "do_normalize": False})
-    squares = torch.tensor(np.stack([resize(p, 28) for p in pictures]))
+def test_scaling_is_read_from_any_form(tmp_path: Path, images: list[Pixels]) -> None:
+    model = saved(
+        "vit", tmp_path, PREPROCESSOR | {"rescale_factor": 2 / 255, "do_normalize": False}
+    )
+    squares = torch.tensor(np.stack([resize(p, 28) for p in images]))
     x = squares.permute(0, 3, 1, 2).float() * 2 / 255
     expected = model(x).pooler_output
-    found = hub_encoder(str(tmp_path)).encode(pictures)["last"]
+    found = hub_encoder(str(tmp_path)).encode(images)["last"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    saved("vit", tmp_path / "raw", SIGHT | {"do_rescale": False, "do_normalize": False})
-    raw = hub_encoder(str(tmp_path / "raw")).encode(pictures)["last"]
+    saved("vit", tmp_path / "raw", PREPROCESSOR | {"do_rescale": False, "do_normalize": False})
+    raw = hub_encoder(str(tmp_path / "raw")).encode(images)["last"]
     np.testing.assert_allclose(raw, model(x * 127.5).pooler_output, rtol=1e-3, atol=1e-3)
 
 
-def test_without_a_preprocessor_the_models_own_size_counts(tmp_path: Path) -> None:
+def test_without_a_preprocessor_the_size_of_the_model_is_used(tmp_path: Path) -> None:
     saved("vit", tmp_path, None)
     assert hub_encoder(str(tmp_path)).size == 28
     (tmp_path / "processor_config.json").write_text(
@@ -129,7 +127,7 @@ def test_without_a_preprocessor_the_models_own_size_counts(tmp_path: Path) -> No
     assert hub_encoder(str(tmp_path)).size == 28
 
 
-def test_other_weights_are_another_encoder(tmp_path: Path) -> None:
+def test_other_weights_give_another_name(tmp_path: Path) -> None:
     saved("vit", tmp_path)
     before = hub_encoder(str(tmp_path)).name
     weights = load_file(tmp_path / "model.safetensors")
@@ -138,40 +136,40 @@ def test_other_weights_are_another_encoder(tmp_path: Path) -> None:
     assert hub_encoder(str(tmp_path)).name != before
 
 
-def test_its_vectors_can_be_kept(tmp_path: Path, folder: Path) -> None:
-    saved("resnet", tmp_path / "my model", SIGHT | {"crop_size": 64})
+def test_vectors_can_be_cached(tmp_path: Path, folder: Path) -> None:
+    saved("resnet", tmp_path / "my model", PREPROCESSOR | {"crop_size": 64})
     encoder = hub_encoder(str(tmp_path / "my model"))
-    found = embed(read_folder(folder), encoder, EmbeddingCache(tmp_path / "store"))
-    assert found.matrix().shape == (5, sum(encoder.facets.values()))
+    found = embed(read_folder(folder), encoder, EmbeddingCache(tmp_path / "cache"))
+    assert found.matrix().shape == (5, sum(encoder.blocks.values()))
 
 
-def test_a_model_for_texts_is_refused(tmp_path: Path) -> None:
+def test_a_text_model_is_rejected(tmp_path: Path) -> None:
     saved("bert", tmp_path)
-    with pytest.raises(EncoderError, match=r"\(BertModel\) does not look at pictures; choose"):
+    with pytest.raises(EncoderError, match=r"must be a vision model, got BertModel; choose"):
         hub_encoder(str(tmp_path))
 
 
-def test_a_folder_that_is_not_a_model_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"is not a model: it has no config\.json"):
         hub_encoder(str(tmp_path))
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(EncoderError, match=r"has no weights \(\*\.safetensors or"):
         hub_encoder(str(tmp_path))
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(EncoderError, match=r"cannot be loaded as a model \(.+\); give one"):
+    with pytest.raises(EncoderError, match=r"cannot be loaded as a model \(.+\); use one"):
         hub_encoder(str(tmp_path))
 
 
-def test_weights_that_are_missing_are_refused(tmp_path: Path) -> None:
+def test_missing_weights_are_rejected(tmp_path: Path) -> None:
     saved("vit", tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
     del weights["layernorm.bias"]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(EncoderError, match=r"lacks 1 of its weights \(layernorm.bias, …\); copy"):
+    with pytest.raises(EncoderError, match=r"has 1 missing weights \(layernorm.bias, …\); copy"):
         hub_encoder(str(tmp_path))
 
 
-def test_a_size_the_model_cannot_take_is_said(tmp_path: Path) -> None:
-    saved("vit", tmp_path, SIGHT | {"crop_size": 56})
-    with pytest.raises(EncoderError, match=r"cannot be run on pictures of 56 pixels"):
+def test_a_size_the_model_cannot_process_is_reported(tmp_path: Path) -> None:
+    saved("vit", tmp_path, PREPROCESSOR | {"crop_size": 56})
+    with pytest.raises(EncoderError, match=r"cannot be run on images of 56 pixels"):
         hub_encoder(str(tmp_path))

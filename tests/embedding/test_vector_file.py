@@ -1,4 +1,4 @@
-"""The kept vectors of one encoder: nothing finished is lost, whatever happens."""
+"""Vectors on disk: completed rows survive truncation, full disks, kills and other writers."""
 
 import errno
 import random
@@ -13,42 +13,42 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.encoders.adder import WIDTH, row_of
 
 from likewise.embedding.vector_file import AppendOnlyArray, VectorFile
 from likewise.errors import EncoderError, InvalidParameterError
+from tests.embedding.add_rows import WIDTH, row_of
 
-ADDER = Path(__file__).with_name("adder.py")
-FACETS = {"last": 3, "stage1": 2}
+ADD_ROWS = Path(__file__).with_name("add_rows.py")
+WIDTHS = {"last": 3, "stage1": 2}
 
 
 def rows_of(*numbers: float) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     return np.array([[n] * 5 for n in numbers], dtype=np.float32)
 
 
-def test_rows_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a", "b"], rows_of(1, 2))
-    shelf.add(["c"], rows_of(3))
-    for one in (shelf, VectorFile(tmp_path, "e", FACETS)):
+def test_rows_are_returned_in_the_requested_order(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a", "b"], rows_of(1, 2))
+    file.add(["c"], rows_of(3))
+    for one in (file, VectorFile(tmp_path, "e", WIDTHS)):
         assert len(one) == 3
         np.testing.assert_array_equal(one.read(["c", "a", "b", "a"]), rows_of(3, 1, 2, 1))
         assert one.read([]).shape == (0, 5)
 
 
-def test_a_row_that_is_kept_already_stays_as_it_is(tmp_path: Path) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a"], rows_of(1))
-    shelf.add(["b", "a"], rows_of(2, 9))
-    shelf.add(["a"], rows_of(9))
-    np.testing.assert_array_equal(shelf.read(["a", "b"]), rows_of(1, 2))
+def test_an_existing_row_is_not_changed(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a"], rows_of(1))
+    file.add(["b", "a"], rows_of(2, 9))
+    file.add(["a"], rows_of(9))
+    np.testing.assert_array_equal(file.read(["a", "b"]), rows_of(1, 2))
     assert len(np.load(tmp_path / "e.npy")) == 2
 
 
-def test_float16_rounds_and_stops_at_its_end(tmp_path: Path) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS, "float16")
-    shelf.add(["a"], np.array([[1e9, -1e9, 1.0001, 2, 3]], np.float32))
-    np.testing.assert_array_equal(shelf.read(["a"]), [[65504, -65504, 1, 2, 3]])
+def test_float16_rounds_and_clips(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS, "float16")
+    file.add(["a"], np.array([[1e9, -1e9, 1.0001, 2, 3]], np.float32))
+    np.testing.assert_array_equal(file.read(["a"]), [[65504, -65504, 1, 2, 3]])
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,45 +57,45 @@ def test_float16_rounds_and_stops_at_its_end(tmp_path: Path) -> None:
     st.integers(0, 400),
     st.integers(0, 400),
 )
-def test_whatever_is_cut_off_the_rest_is_whole_and_can_be_completed(
+def test_truncated_files_keep_complete_rows_and_can_be_extended(
     tmp_path_factory: pytest.TempPathFactory, blocks: list[int], cut_data: int, cut_index: int
 ) -> None:
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("file")
     names = [f"n{i}" for i in range(sum(blocks))]
-    shelf = VectorFile(folder, "e", FACETS)
+    file = VectorFile(folder, "e", WIDTHS)
     for start, size in zip(np.cumsum([0, *blocks]), blocks, strict=False):
         part = names[start : start + size]
-        shelf.add(part, rows_of(*range(start, start + size)))
+        file.add(part, rows_of(*range(start, start + size)))
     first_line = len((folder / "e.jsonl").read_bytes().split(b"\n")[0]) + 1
-    for file, cut, at_least in (("e.npy", cut_data, 0), ("e.jsonl", cut_index, first_line)):
-        content = (folder / file).read_bytes()
-        (folder / file).write_bytes(content[: max(len(content) - cut, at_least)])
+    for name, cut, at_least in (("e.npy", cut_data, 0), ("e.jsonl", cut_index, first_line)):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: max(len(content) - cut, at_least)])
 
-    again = VectorFile(folder, "e", FACETS)
+    again = VectorFile(folder, "e", WIDTHS)
     kept = [name for name in names if name in again]
     assert kept == names[: len(kept)]
     np.testing.assert_array_equal(again.read(kept), rows_of(*range(len(kept))).reshape(-1, 5))
     again.add(names, rows_of(*range(len(names))))
     np.testing.assert_array_equal(
-        VectorFile(folder, "e", FACETS).read(names), rows_of(*range(len(names)))
+        VectorFile(folder, "e", WIDTHS).read(names), rows_of(*range(len(names)))
     )
 
 
-def test_a_damaged_line_ends_what_counts(tmp_path: Path) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a", "b", "c"], rows_of(1, 2, 3))
+def test_rows_after_a_damaged_line_are_ignored(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a", "b", "c"], rows_of(1, 2, 3))
     index = tmp_path / "e.jsonl"
     index.write_bytes(index.read_bytes().replace(b'"b"', b"\0\0\0"))
-    again = VectorFile(tmp_path, "e", FACETS)
+    again = VectorFile(tmp_path, "e", WIDTHS)
     assert [name in again for name in "abc"] == [True, False, False]
     again.add(["c", "b"], rows_of(3, 2))
-    np.testing.assert_array_equal(VectorFile(tmp_path, "e", FACETS).read(["b", "c"]), rows_of(2, 3))
+    np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["b", "c"]), rows_of(2, 3))
 
 
-def test_a_hash_is_written_after_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise it could be taken for the hash of a row that a killed writer left behind."""
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a"], rows_of(1))
+def test_the_hash_is_written_after_the_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise it could refer to a row that a killed writer left incomplete."""
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a"], rows_of(1))
     before = (tmp_path / "e.jsonl").read_bytes()
 
     def killed(self: AppendOnlyArray, start: int, rows: object) -> None:
@@ -103,127 +103,193 @@ def test_a_hash_is_written_after_its_row(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(AppendOnlyArray, "write", killed)
     with pytest.raises(KeyboardInterrupt):
-        shelf.add(["b"], rows_of(2))
+        file.add(["b"], rows_of(2))
     assert (tmp_path / "e.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize("gone", [["e.npy"], ["e.jsonl"], ["e.npy", "e.jsonl"]])
-def test_files_deleted_while_open_only_cost_time(tmp_path: Path, gone: list[str]) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a", "b"], rows_of(1, 2))
-    for file in gone:
-        (tmp_path / file).unlink()
-    shelf.add(["c"], rows_of(3))
-    assert "a" not in shelf
-    np.testing.assert_array_equal(VectorFile(tmp_path, "e", FACETS).read(["c"]), rows_of(3))
+def test_files_deleted_while_open_are_created_again(tmp_path: Path, gone: list[str]) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a", "b"], rows_of(1, 2))
+    for name in gone:
+        (tmp_path / name).unlink()
+    file.add(["c"], rows_of(3))
+    assert "a" not in file
+    np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["c"]), rows_of(3))
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_says_what_to_do_and_loses_nothing(
+def test_a_full_disk_is_reported_and_existing_rows_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a"], rows_of(1))
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a"], rows_of(1))
 
     def no_space(descriptor: int) -> None:
         raise OSError(code, "")
 
     monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
-    with pytest.raises(EncoderError, match=r"The 1 vectors in .*the disk is full\. Nothing .*free"):
-        shelf.add(["b"], rows_of(2))
+    with pytest.raises(
+        EncoderError,
+        match=r"The 1 vectors in .*the disk is full\. Existing vectors .*Free some space",
+    ):
+        file.add(["b"], rows_of(2))
     monkeypatch.undo()
-    for one in (shelf, VectorFile(tmp_path, "e", FACETS)):
+    for one in (file, VectorFile(tmp_path, "e", WIDTHS)):
         assert "b" not in one
         np.testing.assert_array_equal(one.read(["a"]), rows_of(1))
-    shelf.add(["b"], rows_of(2))
-    np.testing.assert_array_equal(shelf.read(["b", "a"]), rows_of(2, 1))
+    file.add(["b"], rows_of(2))
+    np.testing.assert_array_equal(file.read(["b", "a"]), rows_of(2, 1))
 
 
-def test_a_disk_that_really_is_full(tmp_path: Path) -> None:
-    """The limit on the size of a file stands for the disk; the write stops in the middle."""
-    shelf = VectorFile(tmp_path, "e", FACETS)
-    shelf.add(["a"], rows_of(1))
+def test_a_partial_write_keeps_existing_rows(tmp_path: Path) -> None:
+    """The limit on the file size stops the write in the middle, as a full disk would."""
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a"], rows_of(1))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
         with pytest.raises(EncoderError, match="the disk is full"):
-            shelf.add([f"n{i}" for i in range(1000)], np.ones((1000, 5), np.float32))
+            file.add([f"n{i}" for i in range(1000)], np.ones((1000, 5), np.float32))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (tmp_path / "e.npy").stat().st_size < 4096
-    np.testing.assert_array_equal(VectorFile(tmp_path, "e", FACETS).read(["a"]), rows_of(1))
+    np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["a"]), rows_of(1))
 
 
-def test_a_folder_that_cannot_be_made_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(EncoderError, match=r"Not a directory.*LIKEWISE_CACHE"):
-        VectorFile(tmp_path / "file" / "below", "e", FACETS)
+        VectorFile(tmp_path / "file" / "below", "e", WIDTHS)
 
 
-def test_vectors_of_another_length_are_refused_with_both_lengths(tmp_path: Path) -> None:
-    VectorFile(tmp_path, "e", FACETS)
-    with pytest.raises(EncoderError, match=r"holds 5 numbers .*now gives 7 numbers .*delete"):
+def test_other_widths_are_rejected_with_both_widths(tmp_path: Path) -> None:
+    VectorFile(tmp_path, "e", WIDTHS)
+    with pytest.raises(
+        EncoderError, match=r"has vectors of 5 numbers .*now returns 7 numbers .*Delete"
+    ):
         VectorFile(tmp_path, "e", {"last": 3, "stage1": 4})
 
 
-def test_facets_in_another_order_are_other_facets(tmp_path: Path) -> None:
-    VectorFile(tmp_path, "e", FACETS)
+def test_blocks_in_another_order_are_rejected(tmp_path: Path) -> None:
+    VectorFile(tmp_path, "e", WIDTHS)
     with pytest.raises(EncoderError, match="stage1 2, last 3"):
         VectorFile(tmp_path, "e", {"stage1": 2, "last": 3})
 
 
 @pytest.mark.parametrize("line", [b"", b"not json\n", b"[]\n", b'{"format": 99}\n', b"\0\0\0\n"])
-def test_a_damaged_or_newer_index_is_refused_in_words(tmp_path: Path, line: bytes) -> None:
+def test_a_damaged_or_newer_index_is_rejected(tmp_path: Path, line: bytes) -> None:
     (tmp_path / "e.jsonl").write_bytes(line)
-    with pytest.raises(EncoderError, match="damaged or from a newer release; delete it"):
-        VectorFile(tmp_path, "e", FACETS)
+    with pytest.raises(EncoderError, match="damaged or was written by a newer release. Delete it"):
+        VectorFile(tmp_path, "e", WIDTHS)
 
 
 @pytest.mark.parametrize("name", ["a/b", "", "..", "x y", "ü"])
-def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidParameterError, match="cannot be a file name"):
-        VectorFile(tmp_path, name, FACETS)
+def test_an_encoder_name_that_is_not_a_file_name_is_rejected(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidParameterError, match="name of an encoder must be a file name"):
+        VectorFile(tmp_path, name, WIDTHS)
 
 
-def test_what_another_process_adds_is_seen_and_not_overwritten(tmp_path: Path) -> None:
-    first, second = VectorFile(tmp_path, "e", FACETS), VectorFile(tmp_path, "e", FACETS)
+def test_rows_of_another_writer_are_read_and_not_overwritten(tmp_path: Path) -> None:
+    first, second = VectorFile(tmp_path, "e", WIDTHS), VectorFile(tmp_path, "e", WIDTHS)
     first.add(["a"], rows_of(1))
     second.add(["b", "a"], rows_of(2, 9))
     first.add(["c", "b"], rows_of(3, 9))
     np.testing.assert_array_equal(first.read(["a", "b", "c"]), rows_of(1, 2, 3))
 
 
-def start_adder(folder: Path, who: str, n_blocks: int) -> subprocess.Popen[str]:
-    command = [sys.executable, str(ADDER), str(folder), who, str(n_blocks)]
+def start_writer(folder: Path, who: str, n_blocks: int) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ADD_ROWS), str(folder), who, str(n_blocks)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 def check_numbers(folder: Path, names: list[str]) -> VectorFile:
-    shelf = VectorFile(folder, "numbers", {"all": WIDTH}, "float16")
+    file = VectorFile(folder, "numbers", {"all": WIDTH}, "float16")
     expected = np.array([[row_of(name)] for name in names])
-    found = shelf.read(names)
+    found = file.read(names)
     np.testing.assert_array_equal(found, np.broadcast_to(expected, found.shape))
-    return shelf
+    return file
 
 
 @pytest.mark.slow
-def test_two_processes_add_at_once(tmp_path: Path) -> None:
-    adders = [start_adder(tmp_path, who, 40) for who in ("x", "y")]
-    said = [adder.communicate()[0].split() for adder in adders]
-    assert [adder.returncode for adder in adders] == [0, 0]
-    assert len(check_numbers(tmp_path, said[0] + said[1])) == 2 * 40 * 16
+def test_two_processes_can_add_at_the_same_time(tmp_path: Path) -> None:
+    writers = [start_writer(tmp_path, who, 40) for who in ("x", "y")]
+    printed = [writer.communicate()[0].split() for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert len(check_numbers(tmp_path, printed[0] + printed[1])) == 2 * 40 * 16
 
 
 @pytest.mark.slow
-def test_what_was_finished_is_there_after_any_kill(tmp_path: Path) -> None:
-    moments, said = random.Random(0), []
+def test_completed_rows_survive_a_kill(tmp_path: Path) -> None:
+    moments, printed = random.Random(0), []
     for life in range(12):
-        with start_adder(tmp_path, f"life{life}", 100_000) as adder:
-            assert adder.stdout is not None
-            first = adder.stdout.readline()
+        with start_writer(tmp_path, f"life{life}", 100_000) as writer:
+            assert writer.stdout is not None
+            first = writer.stdout.readline()
             time.sleep(moments.uniform(0, 0.05))
-            adder.send_signal(signal.SIGKILL)
-            lines = (first + adder.stdout.read()).split("\n")[:-1]
-        said += lines
-        check_numbers(tmp_path, said)
-    assert len(said) >= 12
+            writer.send_signal(signal.SIGKILL)
+            lines = (first + writer.stdout.read()).split("\n")[:-1]
+        printed += lines
+        check_numbers(tmp_path, printed)
+    assert len(printed) >= 12
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_numpy_loads_a_growing_file(tmp_path: Path, dtype: str) -> None:
+    rows = np.arange(3 * 1200, dtype=dtype).reshape(1200, 3) / 8
+    file = AppendOnlyArray(tmp_path / "x.npy", 3, dtype)
+    for start, stop in [(0, 7), (7, 8), (8, 1200)]:
+        file.write(start, rows[start:stop])
+        np.testing.assert_array_equal(np.load(file.path), rows[:stop])
+    assert file.n_rows() == 1200
+    np.testing.assert_array_equal(file.read(1200), rows)
+
+
+def test_writing_from_the_middle_drops_later_rows(tmp_path: Path) -> None:
+    file = AppendOnlyArray(tmp_path / "x.npy", 2, "float32")
+    file.write(0, np.zeros((5, 2), "f4"))
+    file.write(1, np.ones((2, 2), "f4"))
+    assert file.n_rows() == 3
+    np.testing.assert_array_equal(np.load(file.path), [[0, 0], [1, 1], [1, 1]])
+
+
+def test_a_full_disk_keeps_the_existing_rows_of_the_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = AppendOnlyArray(tmp_path / "x.npy", 4, "float32")
+    file.write(0, np.ones((3, 4), "f4"))
+    size = file.path.stat().st_size
+
+    def no_space(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        file.write(3, np.zeros((100, 4), "f4"))
+    assert file.path.stat().st_size == size
+    assert file.n_rows() == 3
+    np.testing.assert_array_equal(file.read(3), np.ones((3, 4)))
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x93NUMPY", b"\0" * 500, b"something else" * 20])
+def test_a_file_without_an_array_has_zero_rows(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "x.npy"
+    if content is not None:
+        path.write_bytes(content)
+    assert AppendOnlyArray(path, 4, "float32").n_rows() == 0
+
+
+def test_rows_of_another_type_are_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    AppendOnlyArray(path, 4, "float32").write(0, np.ones((6, 4), "f4"))
+    assert AppendOnlyArray(path, 4, "float16").n_rows() == 0
+    assert AppendOnlyArray(path, 8, "float32").n_rows() == 0
+    assert AppendOnlyArray(path, 4, "float32").n_rows() == 6
+
+
+def test_a_partial_row_at_the_end_is_not_counted(tmp_path: Path) -> None:
+    file = AppendOnlyArray(tmp_path / "x.npy", 4, "float32")
+    file.write(0, np.ones((6, 4), "f4"))
+    with file.path.open("ab") as out:
+        out.write(b"\0" * 15)
+    assert file.n_rows() == 6

@@ -1,4 +1,4 @@
-"""Vision models of every family, a few thousand weights each, never trained."""
+"""Untrained vision models of every family with a few thousand weights each."""
 
 import json
 from collections.abc import Callable
@@ -44,7 +44,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     ),
     "bert": lambda: transformers.BertModel(transformers.BertConfig(**_TEXT)),
 }
-SIGHT = {
+PREPROCESSOR = {
     "do_center_crop": True,
     "crop_size": {"height": 28, "width": 28},
     "size": {"shortest_edge": 32},
@@ -56,10 +56,10 @@ SIGHT = {
 }
 
 
-def save_tiny(kind: str, folder: Path, sight: dict[str, Any] | None = None) -> Any:
-    """Save a model of one family, with what it wants of its input, and return it."""
+def save_tiny(kind: str, folder: Path, preprocessor: dict[str, Any] | None = None) -> Any:
+    """Save a model of one family with its preprocessor configuration, and return it."""
     model = MAKERS[kind]().eval()
     model.save_pretrained(folder)
-    if sight is not None:
-        (folder / "preprocessor_config.json").write_text(json.dumps(sight))
+    if preprocessor is not None:
+        (folder / "preprocessor_config.json").write_text(json.dumps(preprocessor))
     return model

@@ -1,81 +1,58 @@
-"""The fast way and the plain way give the same vectors, image by image."""
-
-import importlib.util
-from collections.abc import Callable
+"""ONNX Runtime and plain torch return the same vectors, image by image."""
 
 import numpy as np
 import pytest
-import torch
 
-from likewise.embedding.bundled.inference import Runner, make_runner, onnx_runner, torch_runner
-from likewise.embedding.bundled.network import EfficientNetLite, load_network
+from likewise.embedding.bundled.inference import Network, load_inference, n_threads
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
-
-STAGES = {"stage1": 1, "stage6": 6, "stage3": 3}
+from tests.embedding.torch_reference import reference_blocks
 
 
 @pytest.fixture(scope="module")
-def network() -> EfficientNetLite:
-    return load_network("lite0")
+def network() -> Network:
+    return load_inference("lite0")
 
 
 @pytest.fixture
-def squares(pictures: list[Pixels]) -> Pixels:
-    return np.stack([resize(picture, 70) for picture in pictures])  # odd sides on the way down
+def squares(images: list[Pixels]) -> Pixels:
+    return np.stack([resize(image, 70) for image in images])  # odd sides after each halving
 
 
-def test_the_plain_way_is_mean_and_spread_of_scaled_pixels(
-    network: EfficientNetLite, squares: Pixels
-) -> None:
-    found = torch_runner(network, STAGES)(squares)
-    for i, square in enumerate(squares):
-        x = torch.tensor((square.astype(np.float32) - 127) / 128).permute(2, 0, 1)[None]
-        maps = network(x)
-        for facet, stage in STAGES.items():
-            places = maps[stage][0].flatten(1).numpy()  # (c, places)
-            expected = np.concatenate([places.mean(1), places.std(1)])
-            np.testing.assert_allclose(found[facet][i], expected, rtol=1e-4, atol=1e-4)
-        last = maps[-1][0].flatten(1).numpy().mean(1)
-        np.testing.assert_allclose(found["last"][i], last, rtol=1e-4, atol=1e-4)
+def test_blocks_agree_with_the_torch_reference(network: Network, squares: Pixels) -> None:
+    ours, reference = network(squares), reference_blocks("lite0", squares)
+    assert ours.keys() == {*reference, "parts"}
+    for block, expected in reference.items():
+        np.testing.assert_allclose(ours[block], expected, rtol=1e-3, atol=1e-3)
+        assert ours[block].dtype == np.float32
+        x, y = ours[block].astype(np.float64), expected.astype(np.float64)
+        cosine = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+        assert cosine.min() >= 0.9999
 
 
-def test_the_fast_way_agrees_with_the_plain_way(network: EfficientNetLite, squares: Pixels) -> None:
-    pytest.importorskip("onnxruntime")
-    fast, plain = onnx_runner(network, STAGES)(squares), torch_runner(network, STAGES)(squares)
-    assert fast.keys() == plain.keys()
-    for facet, vectors in plain.items():
-        np.testing.assert_allclose(fast[facet], vectors, rtol=1e-3, atol=1e-3)
-        assert fast[facet].dtype == np.float32
-
-
-def test_a_picture_gets_the_same_vector_in_any_company(
-    network: EfficientNetLite, squares: Pixels
-) -> None:
-    pytest.importorskip("onnxruntime")
-    run = onnx_runner(network, STAGES)
-    together = run(np.concatenate([squares] * 3))
+def test_an_image_gets_the_same_vector_in_any_batch(network: Network, squares: Pixels) -> None:
+    together = network(np.concatenate([squares] * 3))
     for i in range(len(squares)):
-        alone = run(squares[i : i + 1])
-        for facet, vectors in together.items():
-            np.testing.assert_array_equal(vectors[i], alone[facet][0])
+        alone = network(squares[i : i + 1])
+        for block, vectors in together.items():
+            np.testing.assert_array_equal(vectors[i], alone[block][0])
 
 
-def name_of(runner: Callable[[Pixels], object]) -> str:
-    return runner.__qualname__.partition(".")[0]
+def test_the_network_is_built_once_per_process() -> None:
+    assert load_inference("lite0") is load_inference("lite0")
 
 
-def test_without_the_fast_runtime_torch_does_it(
-    network: EfficientNetLite, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("value", "n"), [("1", 1), ("3", 3), ("2,1", 2)])
+def test_omp_num_threads_sets_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, value: str, n: int
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    found = importlib.util.find_spec
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert n_threads() == n
 
-    def without(name: str, package: str | None = None) -> object:
-        return None if name == "onnxruntime" else found(name, package)
 
-    if found("onnxruntime"):
-        chosen: Runner = make_runner(network, STAGES)
-        assert name_of(chosen) == "onnx_runner"
-    monkeypatch.setattr(importlib.util, "find_spec", without)
-    assert name_of(make_runner(network, STAGES)) == "torch_runner"
+@pytest.mark.parametrize("value", ["", "0", "-1", "many"])
+def test_without_a_valid_setting_all_cores_are_used(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert n_threads() >= 1

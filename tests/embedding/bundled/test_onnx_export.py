@@ -1,17 +1,17 @@
-"""The ONNX models we write, as a runtime reads them."""
+"""The ONNX models that are written by hand, as ONNX Runtime reads them."""
 
 import numpy as np
 import pytest
 import torch
-
 from likewise.embedding.bundled.onnx_export import OnnxModel, _varint
+
 from likewise.nn.seeding import generator
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
 
-def run(file: OnnxModel, **inputs: object) -> list[np.ndarray]:
-    session = onnxruntime.InferenceSession(file.to_bytes(), providers=["CPUExecutionProvider"])
+def run(model: OnnxModel, **inputs: object) -> list[np.ndarray]:
+    session = onnxruntime.InferenceSession(model.to_bytes(), providers=["CPUExecutionProvider"])
     results: list[np.ndarray] = session.run(None, inputs)
     return results
 
@@ -26,41 +26,41 @@ def run(file: OnnxModel, **inputs: object) -> list[np.ndarray]:
         (-1, b"\xff" * 9 + b"\x01"),
     ],
 )
-def test_numbers_are_written_seven_bits_at_a_time(number: int, content: bytes) -> None:
+def test_varints_have_seven_bits_per_byte(number: int, content: bytes) -> None:
     assert _varint(number) == content
 
 
-def test_integers_words_floats_and_lists_arrive() -> None:
-    file = OnnxModel()
-    x = file.input("x", "uint8", ["b", "h", "w", 1])
-    x = file.node("Transpose", file.node("Cast", x, to=1), perm=[0, 3, 1, 2])
-    x = file.node("LeakyRelu", file.node("Sub", x, file.weight(4.0)), alpha=0.5)
+def test_attributes_of_every_type_are_read() -> None:
+    model = OnnxModel()
+    x = model.input("x", "uint8", ["b", "h", "w", 1])
+    x = model.node("Transpose", model.node("Cast", x, to=1), perm=[0, 3, 1, 2])
+    x = model.node("LeakyRelu", model.node("Sub", x, model.weight(4.0)), alpha=0.5)
     weight = torch.randn(2, 1, 3, 3, generator=generator(0, "w"))
-    y = file.node(
+    y = model.node(
         "Conv",
         x,
-        file.weight(weight.numpy()),
-        file.weight([1.0, -1.0]),
+        model.weight(weight.numpy()),
+        model.weight([1.0, -1.0]),
         auto_pad="SAME_UPPER",
         kernel_shape=[3, 3],
         strides=[2, 2],
     )
-    file.output(y, rank=4)
+    model.output(y, rank=4)
     pixels = np.arange(2 * 6 * 4, dtype=np.uint8).reshape(2, 6, 4, 1)
-    (found,) = run(file, x=pixels)
+    (found,) = run(model, x=pixels)
 
-    seen = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() - 4
-    seen = torch.nn.functional.leaky_relu(seen, 0.5)
-    seen = torch.nn.functional.pad(seen, (0, 1, 0, 1))  # the odd row goes below and right
-    expected = torch.nn.functional.conv2d(seen, weight, torch.tensor([1.0, -1.0]), stride=2)
+    values = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() - 4
+    values = torch.nn.functional.leaky_relu(values, 0.5)
+    values = torch.nn.functional.pad(values, (0, 1, 0, 1))  # the odd row is below and right
+    expected = torch.nn.functional.conv2d(values, weight, torch.tensor([1.0, -1.0]), stride=2)
     torch.testing.assert_close(torch.from_numpy(found), expected)
 
 
-def test_a_negative_axis_and_several_outputs_arrive() -> None:
-    file = OnnxModel()
-    x = file.input("x", "float32", ["b", "d"])
-    file.output(file.node("Softmax", x, axis=-1), rank=2)
-    file.output(file.node("Add", x, file.weight([[1.0, 2.0]])), rank=2)
-    softmax, moved = run(file, x=np.zeros((3, 2), np.float32))
+def test_a_negative_axis_and_several_outputs_are_read() -> None:
+    model = OnnxModel()
+    x = model.input("x", "float32", ["b", "d"])
+    model.output(model.node("Softmax", x, axis=-1), rank=2)
+    model.output(model.node("Add", x, model.weight([[1.0, 2.0]])), rank=2)
+    softmax, moved = run(model, x=np.zeros((3, 2), np.float32))
     np.testing.assert_allclose(softmax, 0.5)
     np.testing.assert_array_equal(moved, [[1, 2]] * 3)

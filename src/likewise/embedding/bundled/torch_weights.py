@@ -166,19 +166,22 @@ def _array(name: str, tensor: _Tensor, content: bytes, order: str) -> npt.NDArra
     dtype = np.dtype(tensor.storage.dtype).newbyteorder(order)
     if len(content) != tensor.storage.numel * dtype.itemsize:
         raise ValueError(f"the storage of {name!r} is truncated")
-    numbers = (tensor.offset, *tensor.shape, *tensor.strides)
-    is_valid = len(tensor.shape) == len(tensor.strides) and all(
-        type(number) is int and number >= 0 for number in numbers
-    )
-    numel = math.prod(tensor.shape) if is_valid else 0
-    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.strides, strict=False))
-    if not is_valid or (numel and tensor.offset + last >= tensor.storage.numel):
-        raise ValueError(f"the tensor {name!r} does not lie in its storage")
-    if numel > tensor.storage.numel:
-        raise ValueError(f"the tensor {name!r} has more elements than its storage")
-    if not numel:
-        return np.zeros(tensor.shape, dtype.newbyteorder("="))
+    _check_view(name, tensor)
     values = np.frombuffer(content, dtype)[tensor.offset :]
     strides = [step * dtype.itemsize for step in tensor.strides]
     view = np.lib.stride_tricks.as_strided(values, tensor.shape, strides, writeable=False)
     return np.asarray(view, dtype.newbyteorder("="), order="C")
+
+
+def _check_view(name: str, tensor: _Tensor) -> None:
+    """Raise if a tensor is not a view of its storage, or repeats elements of it."""
+    numbers = (tensor.offset, *tensor.shape, *tensor.strides)
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError(f"the tensor {name!r} does not lie in its storage")
+    numel = math.prod(tensor.shape)
+    if numel > tensor.storage.numel:
+        raise ValueError(f"the tensor {name!r} has more elements than its storage")
+    steps = zip(tensor.shape, tensor.strides, strict=True)
+    last = tensor.offset + sum((n - 1) * step for n, step in steps) if numel else 0
+    if last >= max(tensor.storage.numel, 1):
+        raise ValueError(f"the tensor {name!r} does not lie in its storage")
