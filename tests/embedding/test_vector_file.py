@@ -180,7 +180,9 @@ def test_blocks_in_another_order_are_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [b"", b"not json\n", b"[]\n", b'{"format": 99}\n', b"\0\0\0\n"])
 def test_a_damaged_or_newer_index_is_rejected(tmp_path: Path, line: bytes) -> None:
     (tmp_path / "e.jsonl").write_bytes(line)
-    with pytest.raises(EncoderError, match="damaged or was written by a newer release. Delete it"):
+    with pytest.raises(
+        EncoderError, match=r"damaged or was written by a newer release\. Delete it"
+    ):
         VectorFile(tmp_path, "e", WIDTHS)
 
 

@@ -1,4 +1,4 @@
-"""Networks to be trained: the papers' sizes, small ones, and one's own."""
+"""Trainable backbones: published sizes, small ones, and modules of the user."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def made(backbone: str | nn.Module) -> Backbone:
         ("convnext-tiny", 27_820_128, 768),
     ],
 )
-def test_has_as_many_parameters_as_published_without_the_classifier(
+def test_the_number_of_parameters_is_the_published_one_without_classifier(
     name: str, n_parameters: int, n_features: int
 ) -> None:
     backbone = made(name)
@@ -34,14 +34,14 @@ def test_has_as_many_parameters_as_published_without_the_classifier(
     assert backbone.n_features == n_features
 
 
-def test_every_name_is_tried_above() -> None:
+def test_every_backbone_is_tested_above() -> None:
     assert set(BACKBONES) == {"resnet18", "resnet34", "resnet50", "convnext-tiny"}
 
 
 @pytest.mark.parametrize(
     "name", ["resnet18:width=8", "resnet50:width=4,stem=3x3", "resnet34:stem=3x3/2,width=4"]
 )
-def test_gives_a_vector_an_image_and_learns(name: str) -> None:
+def test_returns_one_vector_per_image_and_has_gradients(name: str) -> None:
     backbone = made(name)
     features = backbone(torch.ones(2, 3, 32, 32))
     assert features.shape == (2, backbone.n_features)
@@ -50,7 +50,7 @@ def test_gives_a_vector_an_image_and_learns(name: str) -> None:
 
 
 @pytest.mark.parametrize(("stem", "side"), [("7x7", 16), ("3x3/2", 32), ("3x3", 64)])
-def test_the_stem_says_how_much_is_left_of_a_small_picture(stem: str, side: int) -> None:
+def test_the_stem_sets_the_resolution(stem: str, side: int) -> None:
     sides: list[int] = []
     backbone = made(f"resnet18:width=4,stem={stem}")
     model: Any = backbone.network.model
@@ -66,8 +66,8 @@ def test_width_scales_every_stage() -> None:
 
 
 @pytest.mark.parametrize("stem", ["7x7", "3x3"])
-def test_convolutions_start_as_he_says(stem: str) -> None:
-    """Normal with variance 2 / (outputs x places of the kernel)."""
+def test_convolutions_have_the_initialisation_of_he(stem: str) -> None:
+    """Normal with variance 2 / (output channels x kernel size)."""
     model: Any = made(f"resnet18:stem={stem}").network.model
     first = model.embedder.embedder.convolution
     deep = model.encoder.stages[3].layers[1].layer[1].convolution
@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_weights() -> None:
         torch.testing.assert_close(a, b, rtol=0, atol=0)
 
 
-def test_a_module_of_ones_own_is_measured_and_left_in_its_mode() -> None:
+def test_the_width_of_a_module_is_measured_without_changing_its_mode() -> None:
     own = nn.Sequential(
         nn.Conv2d(3, 7, 3), nn.BatchNorm2d(7), nn.AdaptiveAvgPool2d(1), nn.Flatten()
     )
@@ -92,13 +92,13 @@ def test_a_module_of_ones_own_is_measured_and_left_in_its_mode() -> None:
     assert own.training
     assert own[1].num_batches_tracked == 0
     again = make_backbone(backbone)
-    assert again is not backbone  # what is trained is a copy
+    assert again is not backbone  # a copy is trained
     assert again.n_features == 7
     assert backbone(torch.zeros(2, 3, 9, 9)).shape == (2, 7)
 
 
 class NoTensor(nn.Module):
-    """Gives a tuple."""
+    """Returns a tuple."""
 
     def forward(self, x: Tensor) -> tuple[Tensor]:
         return (x,)
@@ -107,24 +107,35 @@ class NoTensor(nn.Module):
 @pytest.mark.parametrize(
     ("module", "what"), [(nn.Conv2d(3, 2, 1), r"shape \(1, 2, 64, 64\)"), (NoTensor(), "tuple")]
 )
-def test_a_module_that_gives_no_vector_is_refused(module: nn.Module, what: str) -> None:
-    with pytest.raises(EncoderError, match=rf"gives {what} for one picture, .*nn\.Flatten"):
+def test_a_module_that_does_not_return_vectors_is_rejected(module: nn.Module, what: str) -> None:
+    with pytest.raises(
+        EncoderError,
+        match=rf"must return a vector \(1, d\) for one image, got {what}; .*nn\.Flatten",
+    ):
         make_backbone(module)
 
 
 @pytest.mark.parametrize(
-    ("name", "error", "words"),
+    ("name", "error", "message"),
     [
         ("resnet43", UnknownNameError, "did you mean 'resnet34'"),
         ("resnet18:widht=3", UnknownNameError, "did you mean 'width'"),
-        ("resnet18:width=much", InvalidParameterError, "width is a whole number; try width=32"),
-        ("resnet18:width=0", InvalidParameterError, "width=0 must be at least 1"),
+        (
+            "resnet18:width=much",
+            InvalidParameterError,
+            "width must be an integer, got 'width=much'",
+        ),
+        (
+            "resnet18:width=0",
+            InvalidParameterError,
+            r"width must be an integer >= 1 \(channels\), got 0\.",
+        ),
         ("resnet18:stem=5x5", UnknownNameError, "'5x5' is not a known stem"),
-        ("convnext-tiny:width=8", InvalidParameterError, "has nothing to choose"),
+        ("convnext-tiny:width=8", InvalidParameterError, "convnext-tiny has no options"),
     ],
 )
-def test_a_name_that_makes_no_sense_is_refused(
-    name: str, error: type[InvalidParameterError], words: str
+def test_an_invalid_name_or_option_is_rejected(
+    name: str, error: type[InvalidParameterError], message: str
 ) -> None:
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=message):
         make_backbone(name)

@@ -1,4 +1,4 @@
-"""From pixels to features, trainable: the papers' networks by configuration, or any module."""
+"""Trainable backbones from images to features: ResNet, ConvNeXt, or any module."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -10,24 +10,24 @@ from torch import Tensor, nn
 
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 
-#: blocks of each stage, kind of block, features over base width
+#: Blocks of each stage, type of block, ratio of features to base width.
 _RESNETS = {
     "resnet18": ((2, 2, 2, 2), "basic", 1),
     "resnet34": ((3, 4, 6, 3), "basic", 1),
     "resnet50": ((3, 4, 6, 3), "bottleneck", 4),
 }
-#: kernel, stride, and whether a max-pool follows
+#: Kernel, stride, and whether a max-pool follows.
 _STEMS = {"7x7": (7, 2, True), "3x3": (3, 1, False), "3x3/2": (3, 2, False)}
 BACKBONES = (*_RESNETS, "convnext-tiny")
 
 
 class Backbone(nn.Module):
-    """A network that says how wide its features are; that is all a head needs.
+    """A network with the width of its features, which the heads need.
 
     Parameters
     ----------
     network : nn.Module
-        Pictures ``(b, 3, s, s)`` in, ``(b, n_features)`` out.
+        From images ``(b, 3, s, s)`` to features ``(b, n_features)``.
     n_features : int
     """
 
@@ -41,8 +41,8 @@ class Backbone(nn.Module):
         return features
 
 
-class Pooled(nn.Module):
-    """A transformers model, of which only the pooled output is looked at."""
+class PoolerOutput(nn.Module):
+    """A transformers model that returns only its pooled output."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -55,16 +55,16 @@ class Pooled(nn.Module):
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What may be chosen about a ResNet.
+class ResNetShape:
+    """Width and stem of a ResNet.
 
     Parameters
     ----------
     width : int
         Channels of the stem and of the first stage of basic blocks; 64 in the papers.
     stem : {"7x7", "3x3/2", "3x3"}
-        As in the papers, 7x7 at stride 2 with a max-pool: a quarter of the side; or 3x3
-        without max-pool at stride 2 or 1, for small pictures.
+        7x7 with stride 2 and a max-pool, as in the papers, which leaves a quarter of the side
+        length; or, for small images, 3x3 with stride 2 or 1 and no max-pool.
     """
 
     width: int = 64
@@ -72,42 +72,44 @@ class Shape:
 
     def __post_init__(self) -> None:
         if self.width < 1:
-            raise InvalidParameterError(f"width={self.width} must be at least 1 channel.")
+            raise InvalidParameterError(
+                f"width must be an integer >= 1 (channels), got {self.width}."
+            )
         if self.stem not in _STEMS:
             raise UnknownNameError("stem", self.stem, _STEMS)
 
 
 def make_backbone(backbone: str | nn.Module) -> Backbone:
-    """Return a trainable network, untrained if it is given by name.
+    """Return a trainable network; one given by name is untrained.
 
     Parameters
     ----------
     backbone : str or nn.Module
         ``resnet18``, ``resnet34`` (512 features, as in the papers), ``resnet50`` or
-        ``convnext-tiny``; a ResNet may be followed by choices, as in
-        ``resnet18:width=32,stem=3x3``. Or a module from pictures to vectors, of which a copy
-        is trained: the next training begins where this one did.
+        ``convnext-tiny``; a ResNet may have options, as in ``resnet18:width=32,stem=3x3``. Or
+        a module from images to vectors, of which a copy is trained, so that each training
+        starts from the same weights.
 
     Notes
     -----
-    Weights are drawn from torch's global generator, as all initialisers of torch do:
-    call this inside `borrowed_global_generator`. Convolutions of ResNets start from
-    He's normal distribution over their outputs [HE]_.
+    Initialisers of torch use its global generator: call this function inside
+    `borrowed_global_generator`. Convolutions of ResNets are initialised from He's normal
+    distribution in fan-out mode [HE]_.
     """
     if isinstance(backbone, nn.Module):
         copy = deepcopy(backbone)
-        return copy if isinstance(copy, Backbone) else _measured(copy)
-    name, _, choices = backbone.partition(":")
+        return copy if isinstance(copy, Backbone) else _with_measured_width(copy)
+    name, _, options = backbone.partition(":")
     if name not in BACKBONES:
         raise UnknownNameError("backbone", name, BACKBONES)
     if name in _RESNETS:
-        return resnet(name, Shape(**_choices(choices)))
-    if choices:
-        raise InvalidParameterError(f"{backbone!r}: {name} has nothing to choose; write {name!r}.")
+        return resnet(name, ResNetShape(**_parse_options(options)))
+    if options:
+        raise InvalidParameterError(f"{name} has no options, got {backbone!r}; write {name!r}.")
     return convnext_tiny()
 
 
-def resnet(name: str, shape: Shape) -> Backbone:
+def resnet(name: str, shape: ResNetShape) -> Backbone:
     """Return a ResNet of 18, 34 or 50 layers [RESNET]_, without its classifier."""
     from transformers import ResNetConfig, ResNetModel
 
@@ -126,7 +128,7 @@ def resnet(name: str, shape: Shape) -> Backbone:
         nn.init.kaiming_normal_(small.weight, mode="fan_out", nonlinearity="relu")
         model.embedder.embedder.convolution = small
         model.embedder.add_module("pooler", nn.Identity())
-    return Backbone(Pooled(model), widths[-1])
+    return Backbone(PoolerOutput(model), widths[-1])
 
 
 def convnext_tiny() -> Backbone:
@@ -135,37 +137,37 @@ def convnext_tiny() -> Backbone:
 
     widths = [96, 192, 384, 768]
     config = ConvNextConfig(hidden_sizes=widths, depths=[3, 3, 9, 3])
-    return Backbone(Pooled(ConvNextModel(config)), widths[-1])
+    return Backbone(PoolerOutput(ConvNextModel(config)), widths[-1])
 
 
-def _choices(text: str) -> dict[str, Any]:
-    """Return ``width=32,stem=3x3`` as arguments of `Shape`."""
-    kinds: dict[str, Callable[[str], Any]] = {"width": int, "stem": str}
-    chosen: dict[str, Any] = {}
+def _parse_options(text: str) -> dict[str, Any]:
+    """Return ``width=32,stem=3x3`` as arguments of `ResNetShape`."""
+    types: dict[str, Callable[[str], Any]] = {"width": int, "stem": str}
+    options: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
-        if key not in kinds:
-            raise UnknownNameError("choice about a ResNet", key, kinds)
+        if key not in types:
+            raise UnknownNameError("option of a ResNet", key, types)
         try:
-            chosen[key] = kinds[key](value)
+            options[key] = types[key](value)
         except ValueError:
             raise InvalidParameterError(
-                f"{part!r}: {key} is a whole number; try {key}=32."
+                f"{key} must be an integer, got {part!r}; write for example {key}=32."
             ) from None
-    return chosen
+    return options
 
 
-def _measured(module: nn.Module, size: int = 64) -> Backbone:
-    """Return `module` with the width of what it gives, seen on one blank picture."""
+def _with_measured_width(module: nn.Module, size: int = 64) -> Backbone:
+    """Return `module` with the width of its output for a blank image."""
     was_training = module.training
     with torch.no_grad():
         out = module.eval()(torch.zeros(1, 3, size, size))
     module.train(was_training)
     if not isinstance(out, Tensor) or out.ndim != 2:
-        what = f"shape {tuple(out.shape)}" if isinstance(out, Tensor) else type(out).__name__
+        found = f"shape {tuple(out.shape)}" if isinstance(out, Tensor) else type(out).__name__
         raise EncoderError(
-            f"The backbone {type(module).__name__} gives {what} for one picture, not a vector "
-            "(1, d); pool and flatten its output: "
+            f"The backbone {type(module).__name__} must return a vector (1, d) for one image, "
+            f"got {found}; pool and flatten its output: "
             "nn.Sequential(module, nn.AdaptiveAvgPool2d(1), nn.Flatten())."
         )
     return Backbone(module, out.shape[1])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from likewise.embedding.bundled.onnx_export import OnnxModel, _varint
 
+from likewise.embedding.bundled.onnx_export import OnnxModel, _varint
 from likewise.nn.seeding import generator
 
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -89,7 +89,7 @@ def _read_zip(content: bytes) -> dict[str, npt.NDArray[Any]]:
         tensors = _tensors(_Unpickler(io.BytesIO(archive.read(pickled))).load())
         keys = {tensor.storage.key for tensor in tensors.values()}
         storages = {key: archive.read(f"{root}data/{key}") for key in keys}
-    return _arrays(tensors, storages, "big" if is_big else "little")
+    return _arrays(tensors, storages, is_little=not is_big)
 
 
 def _read_legacy(content: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -105,7 +105,7 @@ def _read_legacy(content: bytes) -> dict[str, npt.NDArray[Any]]:
         if numel < 0:
             raise ValueError(f"the storage {key!r} has {numel} elements")
         storages[key] = stream.read(numel * sizes[key])
-    return _arrays(tensors, storages, "little" if is_little else "big")
+    return _arrays(tensors, storages, is_little)
 
 
 class _RebuildTensor:
@@ -155,22 +155,24 @@ def _tensors(loaded: Any) -> dict[str, _Tensor]:
 
 
 def _arrays(
-    tensors: dict[str, _Tensor], storages: dict[str, bytes], byteorder: str
+    tensors: dict[str, _Tensor], storages: dict[str, bytes], is_little: bool
 ) -> dict[str, npt.NDArray[Any]]:
-    order = "<" if byteorder == "little" else ">"
-    return {name: _array(name, t, storages[t.storage.key], order) for name, t in tensors.items()}
+    return {
+        name: _array(name, t, storages[t.storage.key], is_little) for name, t in tensors.items()
+    }
 
 
-def _array(name: str, tensor: _Tensor, content: bytes, order: str) -> npt.NDArray[Any]:
+def _array(name: str, tensor: _Tensor, content: bytes, is_little: bool) -> npt.NDArray[Any]:
     """Return the view that `tensor` describes, after checking that it lies in its storage."""
-    dtype = np.dtype(tensor.storage.dtype).newbyteorder(order)
+    native = np.dtype(tensor.storage.dtype)
+    dtype = native.newbyteorder("<" if is_little else ">")
     if len(content) != tensor.storage.numel * dtype.itemsize:
         raise ValueError(f"the storage of {name!r} is truncated")
     _check_view(name, tensor)
     values = np.frombuffer(content, dtype)[tensor.offset :]
     strides = [step * dtype.itemsize for step in tensor.strides]
     view = np.lib.stride_tricks.as_strided(values, tensor.shape, strides, writeable=False)
-    return np.asarray(view, dtype.newbyteorder("="), order="C")
+    return np.asarray(view, native, order="C")
 
 
 def _check_view(name: str, tensor: _Tensor) -> None:
