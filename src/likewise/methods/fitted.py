@@ -131,7 +131,9 @@ class FittedEstimator(
         is_known = isinstance(X, Embeddings)
         matrix = X.matrix() if is_known else X
         checked = validate_data(self, matrix, reset=reset, dtype=np.float32, copy=False)
-        return VectorSource(checked, X.slices, X.local_features) if is_known else VectorSource(checked)
+        return (
+            VectorSource(checked, X.slices, X.local_features) if is_known else VectorSource(checked)
+        )
 
     # -- on disk: see saving.py ---------------------------------------------
 
