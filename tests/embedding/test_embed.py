@@ -28,8 +28,8 @@ class Corners:
 
     def encode(self, images: Sequence[Pixels]) -> dict[str, Floats]:
         self.n_encoded += len(images)
-        corner = np.array([picture[0, 0] for picture in images], dtype=np.float32)
-        mean = np.array([[picture.mean()] for picture in images], dtype=np.float32)
+        corner = np.array([image[0, 0] for image in images], dtype=np.float32)
+        mean = np.array([[image.mean()] for image in images], dtype=np.float32)
         return {"corner": corner.reshape(-1, 3), "mean": mean.reshape(-1, 1)}
 
 
@@ -137,13 +137,13 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path, corners: 
     with pytest.raises(StopError):
         embed(collection, corners, cache, stop_at_half)
     assert not [t for t in threading.enumerate() if t.name.startswith("decode")]
-    kept = corners.n_encoded
-    assert 50 <= kept < 100
+    n_cached = corners.n_encoded
+    assert 50 <= n_cached < 100
     steps: list[tuple[int, int]] = []
     found = embed(collection, corners, cache, lambda done, total: steps.append((done, total)))
     assert corners.n_encoded == 100
     np.testing.assert_array_equal(found.blocks["corner"][:, 0], np.arange(100))
-    assert steps[0] == (kept, 100)
+    assert steps[0] == (n_cached, 100)
     assert steps[-1] == (100, 100)
     assert steps == sorted(steps)
 
@@ -265,7 +265,7 @@ class Prepared:
         return pixels[:4, :4]
 
     def encode(self, images: Sequence[Pixels]) -> dict[str, Floats]:
-        return {"sides": np.array([picture.shape[:2] for picture in images], np.float32)}
+        return {"sides": np.array([image.shape[:2] for image in images], np.float32)}
 
 
 def test_large_jpegs_are_decoded_at_a_reduced_scale_for_an_encoder_with_a_size(

@@ -27,7 +27,7 @@ def saved(kind: str, folder: Path, preprocessor: dict[str, Any] | None = PREPROC
 
 def scaled(images: list[Pixels], size: int = 28) -> torch.Tensor:
     """Return the input that `PREPROCESSOR` describes."""
-    squares = np.stack([resize(picture, size) for picture in images]) / 255
+    squares = np.stack([resize(image, size) for image in images]) / 255
     x = (squares - np.array([0.5, 0.25, 0.0])) / np.array([0.5, 1.0, 2.0])
     return torch.tensor(x, dtype=torch.float32).permute(0, 3, 1, 2)
 

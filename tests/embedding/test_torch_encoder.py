@@ -26,7 +26,7 @@ def small(seed: int = 0) -> nn.Sequential:
 def test_the_module_gets_normalised_squares(images: list[Pixels]) -> None:
     mean, std = [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]
     encoder = module_encoder(small(), size=24, mean=mean, std=std)
-    squares = np.stack([resize(picture, 24) for picture in images]) / 255
+    squares = np.stack([resize(image, 24) for image in images]) / 255
     x = torch.tensor((squares - np.array(mean)) / np.array(std), dtype=torch.float32)
     with torch.inference_mode():
         expected = small().eval()(x.permute(0, 3, 1, 2))

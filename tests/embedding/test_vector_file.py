@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.embedding.vector_file import AppendOnlyArray, VectorFile
+from likewise.embedding.append_only_array import AppendOnlyArray
+from likewise.embedding.vector_file import VectorFile
 from likewise.errors import EncoderError, InvalidParameterError
 from tests.embedding.add_rows import WIDTH, row_of
 
@@ -72,9 +73,11 @@ def test_truncated_files_keep_complete_rows_and_can_be_extended(
         (folder / name).write_bytes(content[: max(len(content) - cut, at_least)])
 
     again = VectorFile(folder, "e", WIDTHS)
-    kept = [name for name in names if name in again]
-    assert kept == names[: len(kept)]
-    np.testing.assert_array_equal(again.read(kept), rows_of(*range(len(kept))).reshape(-1, 5))
+    complete = [name for name in names if name in again]
+    assert complete == names[: len(complete)]
+    np.testing.assert_array_equal(
+        again.read(complete), rows_of(*range(len(complete))).reshape(-1, 5)
+    )
     again.add(names, rows_of(*range(len(names))))
     np.testing.assert_array_equal(
         VectorFile(folder, "e", WIDTHS).read(names), rows_of(*range(len(names)))
@@ -128,7 +131,7 @@ def test_a_full_disk_is_reported_and_existing_rows_are_kept(
     def no_space(descriptor: int) -> None:
         raise OSError(code, "")
 
-    monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
+    monkeypatch.setattr("likewise.embedding.append_only_array.os.fsync", no_space)
     with pytest.raises(
         EncoderError,
         match=r"The 1 vectors in .*the disk is full\. Existing vectors .*Free some space",
@@ -234,64 +237,3 @@ def test_completed_rows_survive_a_kill(tmp_path: Path) -> None:
         printed += lines
         check_numbers(tmp_path, printed)
     assert len(printed) >= 12
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_numpy_loads_a_growing_file(tmp_path: Path, dtype: str) -> None:
-    rows = np.arange(3 * 1200, dtype=dtype).reshape(1200, 3) / 8
-    file = AppendOnlyArray(tmp_path / "x.npy", 3, dtype)
-    for start, stop in [(0, 7), (7, 8), (8, 1200)]:
-        file.write(start, rows[start:stop])
-        np.testing.assert_array_equal(np.load(file.path), rows[:stop])
-    assert file.n_rows() == 1200
-    np.testing.assert_array_equal(file.read(1200), rows)
-
-
-def test_writing_from_the_middle_drops_later_rows(tmp_path: Path) -> None:
-    file = AppendOnlyArray(tmp_path / "x.npy", 2, "float32")
-    file.write(0, np.zeros((5, 2), "f4"))
-    file.write(1, np.ones((2, 2), "f4"))
-    assert file.n_rows() == 3
-    np.testing.assert_array_equal(np.load(file.path), [[0, 0], [1, 1], [1, 1]])
-
-
-def test_a_full_disk_keeps_the_existing_rows_of_the_array(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = AppendOnlyArray(tmp_path / "x.npy", 4, "float32")
-    file.write(0, np.ones((3, 4), "f4"))
-    size = file.path.stat().st_size
-
-    def no_space(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
-    with pytest.raises(OSError, match="No space left"):
-        file.write(3, np.zeros((100, 4), "f4"))
-    assert file.path.stat().st_size == size
-    assert file.n_rows() == 3
-    np.testing.assert_array_equal(file.read(3), np.ones((3, 4)))
-
-
-@pytest.mark.parametrize("content", [None, b"", b"\x93NUMPY", b"\0" * 500, b"something else" * 20])
-def test_a_file_without_an_array_has_zero_rows(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "x.npy"
-    if content is not None:
-        path.write_bytes(content)
-    assert AppendOnlyArray(path, 4, "float32").n_rows() == 0
-
-
-def test_rows_of_another_type_are_not_counted(tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    AppendOnlyArray(path, 4, "float32").write(0, np.ones((6, 4), "f4"))
-    assert AppendOnlyArray(path, 4, "float16").n_rows() == 0
-    assert AppendOnlyArray(path, 8, "float32").n_rows() == 0
-    assert AppendOnlyArray(path, 4, "float32").n_rows() == 6
-
-
-def test_a_partial_row_at_the_end_is_not_counted(tmp_path: Path) -> None:
-    file = AppendOnlyArray(tmp_path / "x.npy", 4, "float32")
-    file.write(0, np.ones((6, 4), "f4"))
-    with file.path.open("ab") as out:
-        out.write(b"\0" * 15)
-    assert file.n_rows() == 6

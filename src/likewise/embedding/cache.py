@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from likewise.embedding.append_only_array import Rows
 from likewise.embedding.embeddings import LocalFeatures
 from likewise.embedding.encoder import (
     Bytes,
@@ -15,7 +16,7 @@ from likewise.embedding.encoder import (
     patch_grids,
     storage_dtype,
 )
-from likewise.embedding.vector_file import Rows, VectorFile, to_storage
+from likewise.embedding.vector_file import VectorFile, to_storage
 from likewise.errors import EncoderError
 from likewise.types import Floats, Indexes
 

@@ -37,7 +37,7 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class _Storage:
-    """What the pickle says of a storage."""
+    """A reference to a storage, as it is in the pickle."""
 
     key: str
     dtype: str
@@ -46,7 +46,7 @@ class _Storage:
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """What the pickle says of a tensor: a strided view of a storage."""
+    """A tensor as it is in the pickle: a strided view of a storage."""
 
     storage: _Storage
     offset: int
