@@ -67,7 +67,7 @@ def test_a_hub_encoder_without_torch_is_one_line_with_the_install_command() -> N
 
 
 @pytest.mark.slow
-def test_checking_a_bundled_encoder_does_not_load_numpy_networks() -> None:
+def test_checking_a_bundled_encoder_does_not_load_onnx_runtime() -> None:
     run_without_torch(
         "from likewise.embedding.registry import check_encoder\n"
         "check_encoder('bundled')\n"

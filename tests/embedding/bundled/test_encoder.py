@@ -1,5 +1,7 @@
 """The bundled encoder: no download, named blocks, the vectors of release 0.1, clear errors."""
 
+import copy
+import pickle
 import sys
 from pathlib import Path
 
@@ -110,6 +112,13 @@ def test_the_name_contains_network_and_size() -> None:
 def test_creating_an_encoder_does_not_load_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoder_module, "load_inference", None)
     assert make_encoder("bundled").blocks["last"] == 1280
+
+
+def test_a_used_encoder_can_be_copied_and_pickled(images: list[Pixels]) -> None:
+    encoder = BundledEncoder("lite0", size=32)
+    expected = encoder.encode(images)["last"]
+    for other in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
+        np.testing.assert_array_equal(other.encode(images)["last"], expected)
 
 
 @pytest.mark.parametrize("size", [-1, 31, 1025])
