@@ -110,7 +110,7 @@ def test_the_name_contains_network_and_size() -> None:
 
 
 def test_creating_an_encoder_does_not_load_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoder_module, "load_inference", None)
+    monkeypatch.setattr(encoder_module, "load_inference_network", None)
     assert make_encoder("bundled").blocks["last"] == 1280
 
 

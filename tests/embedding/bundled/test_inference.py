@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from likewise.embedding.bundled.inference import Network, load_inference, n_threads
+from likewise.embedding.bundled.inference import InferenceNetwork, load_inference_network, n_threads
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 from tests.embedding.torch_reference import reference_blocks
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
-    return load_inference("lite0")
+def network() -> InferenceNetwork:
+    return load_inference_network("lite0")
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def squares(images: list[Pixels]) -> Pixels:
     return np.stack([resize(image, 70) for image in images])  # odd sides after each halving
 
 
-def test_blocks_agree_with_the_torch_reference(network: Network, squares: Pixels) -> None:
+def test_blocks_agree_with_the_torch_reference(network: InferenceNetwork, squares: Pixels) -> None:
     ours, reference = network(squares), reference_blocks("lite0", squares)
     assert ours.keys() == {*reference, "parts"}
     for block, expected in reference.items():
@@ -30,7 +30,9 @@ def test_blocks_agree_with_the_torch_reference(network: Network, squares: Pixels
         assert cosine.min() >= 0.9999
 
 
-def test_an_image_gets_the_same_vector_in_any_batch(network: Network, squares: Pixels) -> None:
+def test_an_image_gets_the_same_vector_in_any_batch(
+    network: InferenceNetwork, squares: Pixels
+) -> None:
     together = network(np.concatenate([squares] * 3))
     for i in range(len(squares)):
         alone = network(squares[i : i + 1])
@@ -39,7 +41,7 @@ def test_an_image_gets_the_same_vector_in_any_batch(network: Network, squares: P
 
 
 def test_the_network_is_built_once_per_process() -> None:
-    assert load_inference("lite0") is load_inference("lite0")
+    assert load_inference_network("lite0") is load_inference_network("lite0")
 
 
 @pytest.mark.parametrize(("value", "n"), [("1", 1), ("3", 3), ("2,1", 2)])

@@ -12,7 +12,7 @@ from likewise.embedding.bundled.features import (
     color_grids,
     color_histograms,
 )
-from likewise.embedding.bundled.inference import GRID_STAGE, PATCH_STAGES, load_inference
+from likewise.embedding.bundled.inference import GRID_STAGE, PATCH_STAGES, load_inference_network
 from likewise.embedding.bundled.network import HEAD_WIDTH, scaled_stages
 from likewise.embedding.embeddings import quantize
 from likewise.embedding.encoder import Bytes, PatchGrids, grid_widths
@@ -98,7 +98,7 @@ class BundledEncoder:
         """Return the blocks of one batch; colors are computed beside the network."""
         histograms = pool.submit(color_histograms, squares)
         colors = pool.submit(color_grids, squares)
-        blocks = load_inference(self.variant)(squares)
+        blocks = load_inference_network(self.variant)(squares)
         patches = {"parts": blocks.pop("parts"), "colours": colors.result()}
         quantized = {grid: quantize(values) for grid, values in patches.items()}
         return {**blocks, "palette": histograms.result(), **quantized}

@@ -23,7 +23,7 @@ GRID_STAGE = 4  # late enough for parts of objects, early enough for their posit
 _IMAGES_PER_RUN = 8  # the maps of this many images fit in the processor's cache
 
 
-class Network:
+class InferenceNetwork:
     """The network ``lite0`` or ``lite2``, pooled to feature blocks.
 
     The ONNX model is built in memory in each process: that takes 0.07 s, and reading and
@@ -74,9 +74,9 @@ class Network:
 
 
 @cache
-def load_inference(variant: str) -> Network:
+def load_inference_network(variant: str) -> InferenceNetwork:
     """Return the network, built once in each process."""
-    return Network(variant)
+    return InferenceNetwork(variant)
 
 
 def n_threads() -> int:
