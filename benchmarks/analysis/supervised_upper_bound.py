@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.methods.source import VectorSource
 from likewise.methods.vocabulary import Vocabulary
 from likewise.nn.scaling import FacetScaling
@@ -41,13 +41,13 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 
 
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
-    """Return the same with visual words as further blocks; None without local features."""
-    places = getattr(vectors, "places", None)
+    """Return the same with the collection's own words as further facets; None without places."""
+    places = getattr(vectors, "local_features", None)
     words = Vocabulary(_N_WORDS, seed).fit(places)(places)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}
-    rows = _scaled(Embeddings({**vectors.facets, **roots}))
+    rows = _scaled(Embeddings({**vectors.blocks, **roots}))
     return round(cross_validated(rows, truth, seed), 4)
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.question import Answer, Question
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.methods.experience import Experience, tempered
 from likewise.methods.foretelling import columns_left
 from likewise.methods.likewise import Likewise

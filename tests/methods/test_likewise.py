@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints.question import Question
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.methods.choosing import KINDS
 from likewise.methods.likewise import Likewise
@@ -179,7 +179,7 @@ def test_saved_with_its_answers_it_predicts_new_images(two_ways: Made, tmp_path:
     model.fit(X, oracle=LabelOracle(quiet), n_questions=30)
     model.save(tmp_path / "m")
     loaded = Likewise.load(tmp_path / "m")
-    some = Embeddings({name: rows[:7] for name, rows in X.facets.items()})
+    some = Embeddings({name: rows[:7] for name, rows in X.blocks.items()})
     np.testing.assert_allclose(loaded.predict_proba(some), model.predict_proba(some), atol=1e-6)
     assert loaded.constraints_.n_answers == 30
 

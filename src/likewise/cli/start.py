@@ -60,11 +60,11 @@ def start(
         likewise start photos/ --by season -k 4
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
-    from likewise.cli.console import ProgressBars
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
-    from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
-    from likewise.workspace.workspace import Workspace
+    from likewise.cli.console import Bars
+    from likewise.desk.desk import Desk
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
+    from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
     check_image_folder(folder, "start")
     path = session or default_session_path(folder)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.encoders.encoder import Floats
 from likewise.methods.foretelling import Columns
+from likewise.types import Floats
 
 _RECENT = 300  # answers that count
 _SLIP, _SPREAD = 0.01, 0.2

@@ -8,7 +8,7 @@ import torch
 from sklearn.cluster import MiniBatchKMeans
 from torch import Tensor
 
-from likewise.encoders.places import Places
+from likewise.embedding.embeddings import LocalFeatures
 from likewise.errors import InvalidParameterError
 from likewise.methods.one_thread import on_one_thread
 from likewise.seeds import derive, stream
@@ -63,14 +63,14 @@ class Vocabulary:
         ending = ".words"
         return sorted(name.removesuffix(ending) for name in self.arrays if name.endswith(ending))
 
-    def fit(self, places: Places | None) -> "Vocabulary":
+    def fit(self, places: LocalFeatures | None) -> "Vocabulary":
         """Find the words of a collection; none where there are no places, or all are alike."""
         if places is not None and self._n_words and len(places):
             for grid in places.grids:
                 self._find(grid, self._sample(grid, places))
         return self
 
-    def __call__(self, places: Places | None) -> dict[str, Floats]:
+    def __call__(self, places: LocalFeatures | None) -> dict[str, Floats]:
         """Return for each grid how much of each word every image has, ``(n, n_words)``."""
         if not self._grids:
             return {}
@@ -81,7 +81,7 @@ class Vocabulary:
             )
         return {_facet(grid): self._shares(grid, places) for grid in self._grids}
 
-    def _sample(self, grid: str, places: Places) -> Floats:
+    def _sample(self, grid: str, places: LocalFeatures) -> Floats:
         """Return vectors of places drawn from evenly spaced images."""
         images = np.arange(0, len(places), -(-len(places) // _FIT_IMAGES))
         each = -(-_FIT_PLACES // len(images))
@@ -109,7 +109,7 @@ class Vocabulary:
         numbers = (mean, scale, words, usual)
         self.arrays |= {f"{grid}.{name}": x for name, x in zip(_NUMBERS, numbers, strict=True)}
 
-    def _shares(self, grid: str, places: Places) -> Floats:
+    def _shares(self, grid: str, places: LocalFeatures) -> Floats:
         mean, scale, words, usual = (
             torch.from_numpy(np.asarray(self.arrays[f"{grid}.{name}"])) for name in _NUMBERS
         )
