@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from likewise.errors import ModelFileError
-from likewise.methods.aim import take_aim
-from likewise.methods.self_training import Lesson
-from likewise.methods.targeted_learner import TargetedLearner
+from likewise.estimators.kernel.training_set import TrainingSet
+from likewise.estimators.kernel.two_stage import TwoStageLearner
+from likewise.estimators.kernel.whitening import fit_whitening
 from likewise.seeds import stream
 
 
@@ -30,7 +30,7 @@ def test_the_map_is_that_of_the_equation_written_as_loops() -> None:
         rest = x[i] - sum(q[i, k] * means[k] for k in range(3))
         S += c[i] * np.outer(rest, rest) / sum(c)
     shrunk = S + 0.3 * np.trace(S) / 4 * np.eye(4)
-    aim = take_aim(x, q, 4)
+    aim = fit_whitening(x, q, 4)
     A = aim.axes.numpy().astype(float)
     np.testing.assert_allclose(A, A.T, atol=1e-5)  # the symmetric root
     np.testing.assert_allclose(A @ shrunk @ A, np.eye(4), atol=1e-4)
@@ -40,7 +40,7 @@ def test_the_map_is_that_of_the_equation_written_as_loops() -> None:
 
 def test_many_columns_become_few() -> None:
     x = stream(1, "wide").normal(size=(50, 90)).astype(np.float32)
-    aim = take_aim(x, np.full((50, 2), 0.5, np.float32), 8)
+    aim = fit_whitening(x, np.full((50, 2), 0.5, np.float32), 8)
     assert aim(torch.from_numpy(x)).shape == (50, 8)
 
 
@@ -59,7 +59,7 @@ def test_what_varies_within_groups_counts_less() -> None:
     beliefs = np.eye(2, dtype=np.float32)[groups]
 
     def nearness_within(targeted: bool) -> float:
-        seen = take_aim(rows, beliefs, 12, targeted=targeted)(torch.from_numpy(rows)).numpy()
+        seen = fit_whitening(rows, beliefs, 12, targeted=targeted)(torch.from_numpy(rows)).numpy()
         cosines, same = seen @ seen.T, groups[:, None] == groups
         return float(cosines[same].mean() - cosines[~same].mean())
 
@@ -70,10 +70,10 @@ def test_learning_once_more_in_the_turned_space_gets_more_right() -> None:
     """In each of three draws; 1.5 points on average."""
     for seed in range(3):
         rows, groups = _loud_and_quiet(seed)
-        lesson = Lesson(np.arange(60), groups[:60], np.ones(60), 2)
+        lesson = TrainingSet(np.arange(60), groups[:60], np.ones(60), 2)
         right = {}
         for targeted in (True, False):
-            learner = TargetedLearner({"all": rows}, targeted=targeted)
+            learner = TwoStageLearner({"all": rows}, targeted=targeted)
             learner.weigh(lesson)
             learner.learn(lesson, lambda lesson, believe: lesson)
             right[targeted] = (learner.read_out()[1].argmax(axis=1) == groups)[60:].mean()
@@ -82,8 +82,8 @@ def test_learning_once_more_in_the_turned_space_gets_more_right() -> None:
 
 def test_what_is_read_out_of_given_facets_is_what_is_read_out_of_all_images() -> None:
     rows, groups = _loud_and_quiet()
-    lesson = Lesson(np.arange(40), groups[:40], np.ones(40), 2)
-    learner = TargetedLearner({"all": rows})
+    lesson = TrainingSet(np.arange(40), groups[:40], np.ones(40), 2)
+    learner = TwoStageLearner({"all": rows})
     learner.weigh(lesson)
     learner.learn(lesson, lambda lesson, believe: lesson)
     seen, beliefs = learner.read_out()
@@ -95,15 +95,15 @@ def test_what_is_read_out_of_given_facets_is_what_is_read_out_of_all_images() ->
 def test_guesses_are_grown_from_what_is_believed_at_that_time() -> None:
     """First from weighed facets, then from the turned space: never from what was before."""
     rows, groups = _loud_and_quiet()
-    lesson = Lesson(np.arange(40), groups[:40], np.ones(40), 2)
+    lesson = TrainingSet(np.arange(40), groups[:40], np.ones(40), 2)
     heard: list[np.ndarray] = []
 
-    def grow(given: Lesson, believe):  # type: ignore[no-untyped-def]
+    def grow(given: TrainingSet, believe):  # type: ignore[no-untyped-def]
         assert given is lesson
         heard.append(believe(np.arange(50, 90)))
         return given
 
-    learner = TargetedLearner({"all": rows})
+    learner = TwoStageLearner({"all": rows})
     learner.weigh(lesson)
     learner.learn(lesson, grow)
     first, second = heard
@@ -114,4 +114,4 @@ def test_guesses_are_grown_from_what_is_believed_at_that_time() -> None:
 def test_a_model_of_an_earlier_release_is_refused_in_words() -> None:
     """It would be read as one that has heard no answer."""
     with pytest.raises(ModelFileError, match=r"saved by an earlier release.*train it again"):
-        TargetedLearner({}).take_arrays({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})
+        TwoStageLearner({}).take_arrays({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})

@@ -10,9 +10,12 @@ from sklearn.datasets import make_blobs
 
 from likewise.constraints.question import Answer, Question
 from likewise.encoders.embeddings import Embeddings
-from likewise.methods.experience import Experience, tempered
-from likewise.methods.foretelling import columns_left
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.calibration import (
+    TemperatureScaler,
+    allowed_classes,
+    apply_temperature,
+)
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.metrics import expected_calibration_error
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
@@ -36,8 +39,8 @@ def drawn(
     return rows, left
 
 
-def experienced(n: int = 80, right: float = 0.6, sure: float = 0.95) -> Experience:
-    experience = Experience()
+def experienced(n: int = 80, right: float = 0.6, sure: float = 0.95) -> TemperatureScaler:
+    experience = TemperatureScaler()
     for row, left in zip(*drawn(n, right, sure), strict=True):
         experience.note(row, left)
     return experience
@@ -59,13 +62,13 @@ def experienced(n: int = 80, right: float = 0.6, sure: float = 0.95) -> Experien
 def test_an_answer_leaves_the_columns_it_does_not_exclude(
     question: Question, said: str, left: list[int] | None
 ) -> None:
-    found = columns_left(Answer(question, said), PLACES[: len(question.images) - 1], 4)
+    found = allowed_classes(Answer(question, said), PLACES[: len(question.images) - 1], 4)
     assert (None if found is None else np.flatnonzero(found).tolist()) == left
 
 
 @pytest.mark.parametrize("left", [[True, True], [False, False]])
 def test_an_answer_that_excludes_no_group_or_every_one_is_no_test(left: list[bool]) -> None:
-    experience = Experience()
+    experience = TemperatureScaler()
     experience.note(np.array([0.9, 0.1], np.float32), np.array(left))
     experience.note(np.array([0.9, 0.1], np.float32), None)
     assert len(experience.arrays()["experience.said"]) == 0
@@ -76,7 +79,7 @@ def test_temperature_changes_no_argmax_and_rows_stay_distributions(
     temperature: float, seed: int
 ) -> None:
     rows = stream(seed, "rows").dirichlet(np.full(5, 0.4), size=20).astype(np.float32)
-    found = tempered(rows, temperature)
+    found = apply_temperature(rows, temperature)
     np.testing.assert_array_equal(found.argmax(axis=1), rows.argmax(axis=1))
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
     surer = found.max(axis=1) - rows.max(axis=1)
@@ -101,11 +104,11 @@ def test_the_temperature_is_that_of_least_surprise() -> None:
 def test_one_that_was_as_right_as_sure_stays_as_it_is() -> None:
     assert experienced(right=0.95).temperature() == pytest.approx(1, abs=0.06)
     assert experienced(right=0.95, sure=0.5).temperature() < 1
-    assert Experience().temperature() == 1
+    assert TemperatureScaler().temperature() == 1
 
 
 def test_what_is_remembered_comes_back_from_disk_also_where_groups_were_added() -> None:
-    experience, back, wide = experienced(), Experience(), Experience()
+    experience, back, wide = experienced(), TemperatureScaler(), TemperatureScaler()
     for row, left in zip(*drawn(80, right=0.6, sure=0.95), strict=True):
         wide.note(np.append(row, np.float32(0)), np.append(left, False))
     for one in (experience, wide):
@@ -127,7 +130,7 @@ def test_a_pair_is_about_the_less_certain_of_its_two() -> None:
     )
     certainty = model._beliefs.max(axis=1)
     sure, unsure = int(certainty.argmax()), int(certainty.argmin())
-    model.experience_ = Experience()
+    model.experience_ = TemperatureScaler()
     model._check_against(Answer(Question.pair(*sorted((sure, unsure))), "same"))
     (row,) = model.experience_.arrays()["experience.said"]
     np.testing.assert_array_equal(row, model._beliefs[unsure])

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.question import Question
 from likewise.encoders.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
-from likewise.methods.choosing import KINDS
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
+from likewise.estimators.kernel.questioner import KINDS
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle

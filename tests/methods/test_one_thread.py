@@ -6,17 +6,16 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from likewise.methods import (
-    aim,
-    choosing,
-    facets,
-    kernel_tuning,
-    one_thread,
-    readout,
-    unguided,
-    vocabulary,
+from likewise.estimators import centroids, thread_limits
+from likewise.estimators.kernel import (
+    features,
+    initial_clusters,
+    loo_tuning,
+    query_selection,
+    visual_words,
+    whitening,
 )
-from likewise.methods.one_thread import on_one_thread
+from likewise.estimators.thread_limits import single_threaded
 
 
 def n_threads() -> set[int]:
@@ -25,20 +24,20 @@ def n_threads() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def _two_threads() -> Iterator[None]:
-    one_thread._pools.cache_clear()
+    thread_limits._pools.cache_clear()
     with threadpool_limits(2):
         yield
-    one_thread._pools.cache_clear()
+    thread_limits._pools.cache_clear()
 
 
 def test_there_is_one_thread_inside_and_as_many_as_before_outside() -> None:
     assert n_threads() == {2}
-    assert on_one_thread(n_threads)() == {1}
+    assert single_threaded(n_threads)() == {1}
     assert n_threads() == {2}
 
 
 def test_threads_come_back_after_an_error_too() -> None:
-    @on_one_thread
+    @single_threaded
     def fails(word: str) -> None:
         raise ValueError(word)
 
@@ -50,15 +49,15 @@ def test_threads_come_back_after_an_error_too() -> None:
 @pytest.mark.parametrize(
     "small",
     [
-        choosing.coverage,
-        choosing.uncovered,
-        choosing.unsure_regions,
-        facets.leading,
-        readout.fit_centres,
-        unguided.guess_n_clusters,
-        vocabulary.Vocabulary._find,
-        kernel_tuning.LeftOut.tune,
-        aim.take_aim,
+        query_selection.representative_images,
+        query_selection.representative_in_learned_space,
+        query_selection.uncertain_regions,
+        features.pca_axes,
+        centroids.fit_centroids,
+        initial_clusters.choose_n_clusters,
+        visual_words.VisualWords._find,
+        loo_tuning.LeaveOneOut.tune,
+        whitening.fit_whitening,
     ],
 )
 def test_what_likewise_does_over_and_over_on_few_rows_is_such_a_sum(
@@ -72,7 +71,7 @@ def test_what_likewise_does_over_and_over_on_few_rows_is_such_a_sum(
             asked.append(limits)
             return nullcontext()
 
-    monkeypatch.setattr(one_thread, "_pools", Pools)
+    monkeypatch.setattr(thread_limits, "_pools", Pools)
     with pytest.raises(TypeError):
         small()
     assert asked == [1]

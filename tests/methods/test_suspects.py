@@ -10,10 +10,16 @@ from sklearn.datasets import make_blobs
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.methods.likewise import Likewise
-from likewise.methods.second_opinion import second_opinion
-from likewise.methods.seeds_of_groups import seeds_of
-from likewise.methods.suspects import Suspect, at_fault, blamed, find_suspects, worth_a_look
+from likewise.estimators.kernel.label_issues import (
+    LabelIssue,
+    find_label_issues,
+    implicated_answers,
+    most_contradicted,
+    review_candidates,
+)
+from likewise.estimators.kernel.likewise import Likewise
+from likewise.estimators.kernel.requery import requery_question
+from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.oracles.simulated import LabelOracle
 
 
@@ -29,36 +35,36 @@ def _graph() -> ConstraintGraph:
 def test_the_answer_that_names_the_doubtful_image_is_the_suspect_with_its_chain() -> None:
     graph = _graph()
     ids = list(graph.answers)
-    seeds = seeds_of(graph, 2)
-    found = find_suspects(seeds, {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.8, 4: 0.9}, graph, 2)
+    seeds = labeled_groups(graph, 2)
+    found = find_label_issues(seeds, {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.8, 4: 0.9}, graph, 2)
     assert [(s.image, s.answer) for s in found] == [(4, ids[3]), (3, ids[2])]
     assert [str(fact) for fact in found[0].chain] == ["2 = 4"]
 
 
 def test_what_is_likelier_right_than_wrong_is_no_suspect() -> None:
     graph = _graph()
-    seeds = seeds_of(graph, 2)
-    assert find_suspects(seeds, {0: 0.7, 3: 0.6}, graph, 2) == ()
+    seeds = labeled_groups(graph, 2)
+    assert find_label_issues(seeds, {0: 0.7, 3: 0.6}, graph, 2) == ()
 
 
 def test_a_person_is_offered_what_a_usual_share_of_slips_makes_likely() -> None:
     graph = _graph()
-    seeds = seeds_of(graph, 2)
+    seeds = labeled_groups(graph, 2)
     doubts = {0: 0.001, 3: 0.005, 4: 0.1}
-    assert find_suspects(seeds, doubts, graph, 2) == ()
-    (found,) = worth_a_look(seeds, doubts, graph, 2, slips=0.01)
+    assert find_label_issues(seeds, doubts, graph, 2) == ()
+    (found,) = review_candidates(seeds, doubts, graph, 2, slips=0.01)
     # With the share .01 a chance of .1 means that the label is 11 times likelier as a slip: Bayes
     # anew, with the share .1.
     slip, meant = 0.1 * (0.1 / 0.01), 0.9 * (0.9 / 0.99)
     assert found.image == 4
     assert found.surprise == pytest.approx(slip / (slip + meant))
     assert [str(fact) for fact in found.chain] == ["2 = 4"]
-    assert worth_a_look(seeds, doubts, graph, 2, slips=0.1) == ()
-    (half,) = worth_a_look(seeds, {4: 0.5}, graph, 2, slips=0.5)
+    assert review_candidates(seeds, doubts, graph, 2, slips=0.1) == ()
+    (half,) = review_candidates(seeds, {4: 0.5}, graph, 2, slips=0.5)
     assert half.surprise == pytest.approx(0.5)  # never less than was found
-    (sure,) = worth_a_look(seeds, {4: 1.0}, graph, 2, slips=0.2)
+    (sure,) = review_candidates(seeds, {4: 1.0}, graph, 2, slips=0.2)
     assert sure.surprise == pytest.approx(1)
-    assert worth_a_look(seeds, doubts, graph, 2, confirmed={4}, slips=0.01) == ()
+    assert review_candidates(seeds, doubts, graph, 2, confirmed={4}, slips=0.01) == ()
 
 
 def test_a_person_is_offered_five_answers_at_once_the_most_doubtful() -> None:
@@ -66,9 +72,9 @@ def test_a_person_is_offered_five_answers_at_once_the_most_doubtful() -> None:
     graph.add(0, 1, Relation.DIFFERENT)
     for image in range(2, 12):
         graph.add(image % 2, image, Relation.SAME)
-    seeds = seeds_of(graph, 2)
+    seeds = labeled_groups(graph, 2)
     doubts = {image: 0.5 + image / 100 for image in range(2, 12)}
-    found = worth_a_look(seeds, doubts, graph, 2, slips=0.1)
+    found = review_candidates(seeds, doubts, graph, 2, slips=0.1)
     assert [suspect.image for suspect in found] == [11, 10, 9, 8, 7]
 
 
@@ -76,10 +82,10 @@ def test_a_person_is_offered_two_images_without_a_group_and_then_the_groups() ->
     graph = _graph()
     for image in (6, 7, 8, 9):
         graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-    seeds = seeds_of(graph, 2)
+    seeds = labeled_groups(graph, 2)
 
     def offered(*confirmed: int) -> list[int]:
-        found = worth_a_look(seeds, {4: 0.8}, graph, 2, confirmed, slips=0.1)
+        found = review_candidates(seeds, {4: 0.8}, graph, 2, confirmed, slips=0.1)
         return [suspect.image for suspect in found]
 
     assert offered() == [6, 7, 4]
@@ -90,52 +96,52 @@ def test_a_person_is_offered_two_images_without_a_group_and_then_the_groups() ->
 def test_an_image_that_is_in_none_of_all_groups_is_doubted_first() -> None:
     graph = _graph()
     told = graph.tell(Answer(Question.choice(9, (0, 1), ("a", "b")), "none"))
-    seeds = seeds_of(graph, 2)
-    first = find_suspects(seeds, {4: 0.9}, graph, 2)[0]
+    seeds = labeled_groups(graph, 2)
+    first = find_label_issues(seeds, {4: 0.9}, graph, 2)[0]
     assert (first.image, first.answer) == (9, told.id)
-    assert all(s.image != 9 for s in find_suspects(seeds, {4: 1.0}, graph, None))
+    assert all(s.image != 9 for s in find_label_issues(seeds, {4: 1.0}, graph, None))
 
 
 def test_when_images_are_surely_in_no_group_the_groups_are_doubted() -> None:
     graph = _graph()
     for image in (8, 9):
         graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-    seeds = seeds_of(graph, 2)
-    assert find_suspects(seeds, {}, graph, 2, confirmed={9})[0].image == 8
-    found = find_suspects(seeds, {}, graph, 2, confirmed={8, 9})
+    seeds = labeled_groups(graph, 2)
+    assert find_label_issues(seeds, {}, graph, 2, confirmed={9})[0].image == 8
+    found = find_label_issues(seeds, {}, graph, 2, confirmed={8, 9})
     assert [suspect.image for suspect in found] == [0]  # one answer holds both groups apart
-    question = second_opinion(found[0], seeds, ("pair", "choice"))
+    question = requery_question(found[0], seeds, ("pair", "choice"))
     assert question == Question.pair(0, 3)  # not with its own group, and not with 1 again
     told = graph.tell(Answer(question, "same"))
-    assert at_fault(found[0], told.proof, seeds) == {next(iter(graph.answers))}
+    assert implicated_answers(found[0], told.proof, seeds) == {next(iter(graph.answers))}
 
 
 def test_an_answer_that_very_many_contradictions_have_in_common_is_blamed() -> None:
     graph = ConstraintGraph(20, two_groups=True)
     first = graph.add(0, 1, Relation.DIFFERENT).id  # wrong
     for image in (2, 3, 4):
-        assert blamed(graph) is None
+        assert most_contradicted(graph) is None
         told = graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
         assert not told.taken
-    assert blamed(graph) == first
+    assert most_contradicted(graph) == first
     for image in range(5, 19):
         graph.add(0, image, Relation.SAME)
-    assert blamed(graph) is None  # three slips among many right answers
+    assert most_contradicted(graph) is None  # three slips among many right answers
 
 
 def test_a_second_opinion_shows_other_faces_and_its_own_group_first() -> None:
-    seeds = seeds_of(_graph(), 2)
-    suspect = Suspect(3, 4, 0.9, ())
-    question = second_opinion(suspect, seeds, ("pair", "choice"))
+    seeds = labeled_groups(_graph(), 2)
+    suspect = LabelIssue(3, 4, 0.9, ())
+    question = requery_question(suspect, seeds, ("pair", "choice"))
     assert question is not None
     assert question.images == (4, 2, 3)
-    other = second_opinion(suspect, seeds, ("choice",), turn=1)
+    other = requery_question(suspect, seeds, ("choice",), turn=1)
     assert other is not None
     assert other.images == (4, 0, 1)
-    pair = second_opinion(suspect, seeds, ("pair",))
+    pair = requery_question(suspect, seeds, ("pair",))
     assert pair is not None
     assert set(pair.images) == {2, 4}
-    assert second_opinion(suspect, seeds, ("label",)) is None
+    assert requery_question(suspect, seeds, ("label",)) is None
 
 
 class _Slips(LabelOracle):

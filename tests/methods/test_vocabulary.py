@@ -10,7 +10,7 @@ from likewise import LabelOracle, Likewise
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.places import Places, to_bytes
 from likewise.errors import InvalidParameterError
-from likewise.methods.vocabulary import Vocabulary
+from likewise.estimators.kernel.visual_words import VisualWords
 from likewise.metrics import accuracy
 from likewise.seeds import stream
 
@@ -35,7 +35,7 @@ def with_a_symbol(n: int, seed: int = 0) -> tuple[Places, npt.NDArray[np.intp]]:
 
 def test_shares_equal_a_loop_over_places_and_words() -> None:
     places, _ = with_a_symbol(40)
-    vocabulary = Vocabulary(5, seed=0).fit(places)
+    vocabulary = VisualWords(5, seed=0).fit(places)
     found = vocabulary(places)["own parts"]
     a = {name: array.astype(float) for name, array in vocabulary.arrays.items()}
     words, usual = a["parts.words"], float(a["parts.usual"])
@@ -52,7 +52,7 @@ def test_shares_equal_a_loop_over_places_and_words() -> None:
 def test_a_small_collection_is_standardised_by_all_its_places() -> None:
     vectors = stream(0, "scales").normal(1.0, [0.1, 1.0, 2.0, 0.0], (40, N_PLACES, DEPTH))
     places = as_places(vectors.astype(np.float32))
-    arrays = Vocabulary(5, seed=0).fit(places).arrays
+    arrays = VisualWords(5, seed=0).fit(places).arrays
     kept = places.read("parts", slice(0, 40)).reshape(-1, DEPTH)
     np.testing.assert_allclose(arrays["parts.mean"], kept.mean(axis=0), rtol=1e-4)
     np.testing.assert_allclose(arrays["parts.scale"][:3], 1 / kept.std(axis=0)[:3], rtol=1e-4)
@@ -65,7 +65,7 @@ def test_a_small_collection_is_standardised_by_all_its_places() -> None:
 
 def test_an_image_has_the_same_words_in_any_company() -> None:
     places, _ = with_a_symbol(300)
-    vocabulary = Vocabulary(8, seed=0).fit(places)
+    vocabulary = VisualWords(8, seed=0).fit(places)
     together = vocabulary(places)["own parts"]
     np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-5)
     for image in (0, 130, 299):
@@ -75,7 +75,7 @@ def test_an_image_has_the_same_words_in_any_company() -> None:
 
 def test_the_same_seed_finds_the_same_words() -> None:
     places, _ = with_a_symbol(60)
-    one, again, other = (Vocabulary(6, seed=s).fit(places)(places) for s in (1, 1, 2))
+    one, again, other = (VisualWords(6, seed=s).fit(places)(places) for s in (1, 1, 2))
     np.testing.assert_array_equal(one["own parts"], again["own parts"])
     assert np.abs(one["own parts"] - other["own parts"]).max() > 1e-3
 
@@ -84,24 +84,24 @@ def test_the_same_seed_finds_the_same_words() -> None:
 def test_nothing_is_read_where_there_is_nothing(n_words: int) -> None:
     alike = as_places(np.ones((9, N_PLACES, DEPTH), np.float32))
     for places in (None, alike):
-        assert Vocabulary(n_words, seed=0).fit(places)(places) == {}
+        assert VisualWords(n_words, seed=0).fit(places)(places) == {}
 
 
 def test_zero_words_leave_places_alone() -> None:
     places, _ = with_a_symbol(30)
-    assert Vocabulary(0, seed=0).fit(places)(places) == {}
+    assert VisualWords(0, seed=0).fit(places)(places) == {}
 
 
 def test_few_different_places_give_few_words() -> None:
     vectors = stream(0, "three").integers(0, 2, (20, N_PLACES, 2)).astype(np.float32)
-    vocabulary = Vocabulary(64, seed=0).fit(as_places(vectors))
+    vocabulary = VisualWords(64, seed=0).fit(as_places(vectors))
     assert vocabulary(as_places(vectors))["own parts"].shape == (20, 2)  # four vectors, two words
 
 
 @pytest.mark.parametrize("n_words", [1, -3])
 def test_numbers_that_make_no_sense_are_refused(n_words: int) -> None:
     with pytest.raises(InvalidParameterError, match=rf"n_words={n_words} .* 2 or more, or 0"):
-        Vocabulary(n_words, seed=0)
+        VisualWords(n_words, seed=0)
 
 
 def embeddings(n: int = 240) -> tuple[Embeddings, npt.NDArray[np.intp]]:

@@ -36,7 +36,7 @@ from likewise.estimators.data import (
     load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
-from likewise.estimators.parts import Learner, Questioner, QueryState
+from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.estimators.settings import resolve
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent

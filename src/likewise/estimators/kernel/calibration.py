@@ -16,7 +16,10 @@ _MAX_AGREEMENT = 50  # answers on which agreement is measured
 _LABEL_NOISE, _PRIOR_STD = 0.01, 0.2
 _LOG_TEMPERATURES = np.linspace(-0.8, 1.6, 121)
 _TINY = 1e-12
-_NAMES_0_1 = {"temperature.probabilities": "experience.said", "temperature.allowed": "experience.left"}
+_NAMES_0_1 = {
+    "temperature.probabilities": "experience.said",
+    "temperature.allowed": "experience.left",
+}
 
 
 def apply_temperature(probabilities: Floats, temperature: float) -> Floats:

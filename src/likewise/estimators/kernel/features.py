@@ -183,7 +183,9 @@ def _leading_columns(rows: Floats) -> Floats:
     return normalise(rows[:, :_SEARCH_COLUMNS])
 
 
-def _nearest_others(rows: Floats, index: NearestNeighbors, n_references: int) -> npt.NDArray[np.intp]:
+def _nearest_others(
+    rows: Floats, index: NearestNeighbors, n_references: int
+) -> npt.NDArray[np.intp]:
     """Return the nearest references of each row, duplicates of it only if there are no others."""
     n_neighbors = min(_NEIGHBORS, n_references)
     n_searched = min(2 * _NEIGHBORS, n_references)

@@ -133,9 +133,7 @@ def _from_odds(odds: float) -> float:
     return odds / (1 + odds)
 
 
-def _placing_proof(
-    image: int, groups: LabeledGroups, graph: ConstraintGraph
-) -> tuple[Fact, ...]:
+def _placing_proof(image: int, groups: LabeledGroups, graph: ConstraintGraph) -> tuple[Fact, ...]:
     """Return the shortest chain of constraints to another image of its group, else to a prototype.
 
     For a prototype, that is a constraint that separates its group from another.

@@ -108,9 +108,7 @@ class KernelLearner(Learner):
         tuned = self._classifier.hyperparameters
         return 0.0 if tuned is None else tuned.label_noise
 
-    def train(
-        self, constraints: ConstraintGraph, epochs: int | None, progress: Progress
-    ) -> None:
+    def train(self, constraints: ConstraintGraph, epochs: int | None, progress: Progress) -> None:
         """Train on the groups that the answers establish; `epochs` is ignored."""
         groups = self.label_issues.groups()
         if self._can_train(groups):

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from likewise.constraints.facts import Told
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer

@@ -8,7 +8,12 @@ import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import MAX_GROUPS, Question
-from likewise.errors import InvalidParameterError, LikewiseError, PoolExhaustedError, UnknownNameError
+from likewise.errors import (
+    InvalidParameterError,
+    LikewiseError,
+    PoolExhaustedError,
+    UnknownNameError,
+)
 from likewise.estimators.kernel.features import concat_blocks, reduce_dims
 from likewise.estimators.kernel.learner import KernelLearner
 from likewise.estimators.kernel.query_selection import (
@@ -19,7 +24,7 @@ from likewise.estimators.kernel.query_selection import (
 )
 from likewise.estimators.kernel.training_set import LabeledGroups
 from likewise.estimators.kernel.visual_words import COLORS
-from likewise.estimators.parts import Prediction, Questioner, QueryState
+from likewise.estimators.parts import Prediction, QueryState, Questioner
 from likewise.seeds import stream
 from likewise.types import Floats, Indexes
 
@@ -162,9 +167,7 @@ class KernelQuestioner(Questioner):
         groups = self._learner.label_issues.groups()
         return QuestionBuilder(self._kinds, groups, self._learner.probabilities, state.constraints)
 
-    def _ask_about(
-        self, image: int, builder: "QuestionBuilder", is_open: Mask
-    ) -> Question | None:
+    def _ask_about(self, image: int, builder: "QuestionBuilder", is_open: Mask) -> Question | None:
         if not is_open[image]:
             return None
         if builder.groups.keys or "label" in builder.kinds:
@@ -272,5 +275,7 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
         if kind not in KINDS:
             raise UnknownNameError("kind of question", kind, KINDS)
     if not chosen:
-        raise InvalidParameterError("kinds must name at least one of pair, choice, label; got none.")
+        raise InvalidParameterError(
+            "kinds must name at least one of pair, choice, label; got none."
+        )
     return chosen

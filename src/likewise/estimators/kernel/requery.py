@@ -15,7 +15,7 @@ from likewise.estimators.kernel.label_issues import (
     most_contradicted,
     review_candidates,
 )
-from likewise.estimators.kernel.training_set import LabeledGroups
+from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.oracles.base import Oracle
 
 _MIN_ANSWERS = 30  # before any answer is reported as a label issue
@@ -66,7 +66,7 @@ class LabelIssues:
 
     def groups(self) -> LabeledGroups:
         """Return the groups that the answers establish, each shown by its most reliable image."""
-        groups = LabeledGroups.from_constraints(self.graph, self.n_clusters)
+        groups = labeled_groups(self.graph, self.n_clusters)
         return groups.with_prototypes(self.raw_errors)
 
     def for_requery(self) -> tuple[LabelIssue, ...]:
@@ -81,9 +81,7 @@ class LabelIssues:
         if self.graph.n_answers < _MIN_ANSWERS:
             return ()
         known = self.graph, self.n_clusters, self.confirmed
-        return review_candidates(
-            self.groups(), self.label_errors, *known, label_noise=label_noise
-        )
+        return review_candidates(self.groups(), self.label_errors, *known, label_noise=label_noise)
 
     def requery(self, oracle: Oracle, n: int) -> int:
         """Ask `oracle` at most `n` label issues again; return how many questions that took."""

@@ -37,35 +37,6 @@ class LabeledGroups:
     prototypes: tuple[int, ...]
     undecided: list[tuple[Indexes, frozenset[int]]]
 
-    @classmethod
-    def from_constraints(cls, graph: ConstraintGraph, n_clusters: int | None) -> "LabeledGroups":
-        """Return the classes: groups known to differ from each other, earliest first.
-
-        At most `n_clusters` of them, the largest. Once all of them are known, a group that differs
-        from all but one belongs to that one.
-        """
-        groups = graph.groups()
-        order = _answered_groups(graph, groups)
-        different = _cannot_linked(graph)
-        members = _members(groups, order)
-        chosen = _choose_classes(order, members, different, n_clusters)
-        class_of = {group: number for number, group in enumerate(chosen)}
-        classes = np.full(graph.n_images, -1, dtype=np.intp)
-        undecided = []
-        for group in order:
-            excluded = frozenset(class_of[o] for o in different.get(group, ()) if o in class_of)
-            possible = [c for c in range(len(chosen)) if c not in excluded]
-            if group in class_of:
-                classes[members[group]] = class_of[group]
-            elif len(chosen) == n_clusters and len(possible) == 1:
-                classes[members[group]] = possible[0]
-            else:
-                undecided.append((members[group], excluded))
-        names = graph.group_names()
-        keys = tuple(names.get(g, f"group {number + 1}") for number, g in enumerate(chosen))
-        first = tuple(int(members[group][0]) for group in chosen)
-        return cls(classes, keys, first, undecided)
-
     @property
     def n_labeled(self) -> int:
         """Return for how many images the class follows from the answers."""
@@ -87,6 +58,35 @@ class LabeledGroups:
             if number >= 0 and error < label_errors.get(prototypes[number], 1.0):
                 prototypes[number] = image
         return replace(self, prototypes=tuple(prototypes))
+
+
+def labeled_groups(graph: ConstraintGraph, n_clusters: int | None) -> LabeledGroups:
+    """Return the classes: groups known to differ from each other, earliest first.
+
+    At most `n_clusters` of them, the largest. Once all of them are known, a group that differs
+    from all but one belongs to that one.
+    """
+    groups = graph.groups()
+    order = _answered_groups(graph, groups)
+    different = _cannot_linked(graph)
+    members = _members(groups, order)
+    chosen = _choose_classes(order, members, different, n_clusters)
+    class_of = {group: number for number, group in enumerate(chosen)}
+    classes = np.full(graph.n_images, -1, dtype=np.intp)
+    undecided = []
+    for group in order:
+        excluded = frozenset(class_of[o] for o in different.get(group, ()) if o in class_of)
+        possible = [c for c in range(len(chosen)) if c not in excluded]
+        if group in class_of:
+            classes[members[group]] = class_of[group]
+        elif len(chosen) == n_clusters and len(possible) == 1:
+            classes[members[group]] = possible[0]
+        else:
+            undecided.append((members[group], excluded))
+    names = graph.group_names()
+    keys = tuple(names.get(g, f"group {number + 1}") for number, g in enumerate(chosen))
+    first = tuple(int(members[group][0]) for group in chosen)
+    return LabeledGroups(classes, keys, first, undecided)
 
 
 def _choose_classes(
@@ -177,9 +177,7 @@ class TrainingSet:
         return TrainingSet(self.images, self.classes, weight, self.n_classes)
 
 
-def labeled_set(
-    groups: LabeledGroups, blocks: Mapping[str, Floats], n_classes: int
-) -> TrainingSet:
+def labeled_set(groups: LabeledGroups, blocks: Mapping[str, Floats], n_classes: int) -> TrainingSet:
     """Return the images with a label, and a placeholder for each class that has none yet.
 
     A placeholder is the image farthest from all chosen so far: a guess at what a missing class may
