@@ -1,4 +1,4 @@
-"""Small sums are done on one thread, and nothing else is."""
+"""Computations on few rows use one thread; everything else keeps its threads."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -24,22 +24,22 @@ def n_threads() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def _two_threads() -> Iterator[None]:
-    thread_limits._pools.cache_clear()
+    thread_limits._thread_pools.cache_clear()
     with threadpool_limits(2):
         yield
-    thread_limits._pools.cache_clear()
+    thread_limits._thread_pools.cache_clear()
 
 
-def test_there_is_one_thread_inside_and_as_many_as_before_outside() -> None:
+def test_one_thread_inside_and_as_many_as_before_outside() -> None:
     assert n_threads() == {2}
     assert single_threaded(n_threads)() == {1}
     assert n_threads() == {2}
 
 
-def test_threads_come_back_after_an_error_too() -> None:
+def test_threads_are_restored_after_an_error() -> None:
     @single_threaded
-    def fails(word: str) -> None:
-        raise ValueError(word)
+    def fails(message: str) -> None:
+        raise ValueError(message)
 
     with pytest.raises(ValueError, match="no"):
         fails("no")
@@ -47,7 +47,7 @@ def test_threads_come_back_after_an_error_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "small",
+    "function",
     [
         query_selection.representative_images,
         query_selection.representative_in_learned_space,
@@ -55,23 +55,23 @@ def test_threads_come_back_after_an_error_too() -> None:
         features.pca_axes,
         centroids.fit_centroids,
         initial_clusters.choose_n_clusters,
-        visual_words.VisualWords._find,
+        visual_words.VisualWords._fit_codebook,
         loo_tuning.LeaveOneOut.tune,
         whitening.fit_whitening,
     ],
 )
-def test_what_likewise_does_over_and_over_on_few_rows_is_such_a_sum(
-    small: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+def test_repeated_computations_on_few_rows_are_single_threaded(
+    function: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Called with nonsense, each asks for one thread before it fails."""
-    asked = []
+    """Called without arguments, each limits the threads before it fails."""
+    limited = []
 
     class Pools:
         def limit(self, *, limits: int) -> AbstractContextManager[None]:
-            asked.append(limits)
+            limited.append(limits)
             return nullcontext()
 
-    monkeypatch.setattr(thread_limits, "_pools", Pools)
+    monkeypatch.setattr(thread_limits, "_thread_pools", Pools)
     with pytest.raises(TypeError):
-        small()
-    assert asked == [1]
+        function()
+    assert limited == [1]
