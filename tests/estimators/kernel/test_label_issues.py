@@ -1,4 +1,4 @@
-"""Doubtful answers: found, ranked, explained by their chain, looked at again, never dropped."""
+"""Label issues: found, ranked, explained by constraints, asked again, never dropped silently."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,7 +18,7 @@ from likewise.estimators.kernel.label_issues import (
     review_candidates,
 )
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.requery import requery_question
+from likewise.estimators.kernel.requery import LabelIssues, requery_question
 from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.oracles.simulated import LabelOracle
 
@@ -32,124 +32,174 @@ def _graph() -> ConstraintGraph:
     return graph
 
 
-def test_the_answer_that_names_the_doubtful_image_is_the_suspect_with_its_chain() -> None:
+# -- detection ------------------------------------------------------------------
+
+
+def test_the_answer_that_mentions_the_doubtful_image_is_the_issue_with_its_proof() -> None:
     graph = _graph()
     ids = list(graph.answers)
-    seeds = labeled_groups(graph, 2)
-    found = find_label_issues(seeds, {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.8, 4: 0.9}, graph, 2)
-    assert [(s.image, s.answer) for s in found] == [(4, ids[3]), (3, ids[2])]
-    assert [str(fact) for fact in found[0].chain] == ["2 = 4"]
+    groups = labeled_groups(graph, 2)
+    found = find_label_issues(groups, {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.8, 4: 0.9}, graph, 2)
+    assert [(issue.image, issue.answer_id) for issue in found] == [(4, ids[3]), (3, ids[2])]
+    assert [str(fact) for fact in found[0].proof] == ["2 = 4"]
 
 
-def test_what_is_likelier_right_than_wrong_is_no_suspect() -> None:
+def test_a_moderate_error_probability_is_no_issue() -> None:
     graph = _graph()
-    seeds = labeled_groups(graph, 2)
-    assert find_label_issues(seeds, {0: 0.7, 3: 0.6}, graph, 2) == ()
+    assert find_label_issues(labeled_groups(graph, 2), {0: 0.7, 3: 0.6}, graph, 2) == ()
 
 
-def test_a_person_is_offered_what_a_usual_share_of_slips_makes_likely() -> None:
+def test_an_image_outside_all_groups_is_the_first_issue() -> None:
     graph = _graph()
-    seeds = labeled_groups(graph, 2)
-    doubts = {0: 0.001, 3: 0.005, 4: 0.1}
-    assert find_label_issues(seeds, doubts, graph, 2) == ()
-    (found,) = review_candidates(seeds, doubts, graph, 2, slips=0.01)
-    # With the share .01 a chance of .1 means that the label is 11 times likelier as a slip: Bayes
-    # anew, with the share .1.
-    slip, meant = 0.1 * (0.1 / 0.01), 0.9 * (0.9 / 0.99)
+    result = graph.tell(Answer(Question.choice(9, (0, 1), ("a", "b")), "none"))
+    groups = labeled_groups(graph, 2)
+    first = find_label_issues(groups, {4: 0.9}, graph, 2)[0]
+    assert (first.image, first.answer_id) == (9, result.id)
+    unknown_k = find_label_issues(groups, {4: 1.0}, graph, None)
+    assert all(issue.image != 9 for issue in unknown_k)
+
+
+def test_two_confirmed_images_outside_all_groups_make_the_groups_an_issue() -> None:
+    graph = _graph()
+    for image in (8, 9):
+        graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
+    groups = labeled_groups(graph, 2)
+    assert find_label_issues(groups, {}, graph, 2, confirmed={9})[0].image == 8
+    found = find_label_issues(groups, {}, graph, 2, confirmed={8, 9})
+    assert [issue.image for issue in found] == [0]  # one answer separates both groups
+    question = requery_question(found[0], groups, ("pair", "choice"))
+    assert question == Question.pair(0, 3)  # not with its own group, and not with 1 again
+    result = graph.tell(Answer(question, "same"))
+    assert implicated_answers(found[0], result.proof, groups) == {next(iter(graph.answers))}
+
+
+def test_an_answer_that_very_many_conflicts_depend_on_is_found() -> None:
+    graph = ConstraintGraph(20, two_groups=True)
+    first = graph.add(0, 1, Relation.DIFFERENT).id  # wrong
+    for image in (2, 3, 4):
+        assert most_contradicted(graph) is None
+        graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
+    assert len(graph.set_aside) == 3
+    assert most_contradicted(graph) == first
+    for image in range(5, 19):
+        graph.add(0, image, Relation.SAME)
+    assert most_contradicted(graph) is None  # three conflicts among many right answers
+
+
+# -- review by a person ---------------------------------------------------------
+
+
+def test_review_assumes_at_least_the_usual_rate_of_label_noise() -> None:
+    graph = _graph()
+    groups = labeled_groups(graph, 2)
+    errors = {0: 0.001, 3: 0.005, 4: 0.1}
+    assert find_label_issues(groups, errors, graph, 2) == ()
+    (found,) = review_candidates(groups, errors, graph, 2, label_noise=0.01)
+    # An error probability of .1 at a rate of .01 means that the label is 11 times more likely if
+    # it is wrong; Bayes' rule again with a rate of .1.
+    wrong, right = 0.1 * (0.1 / 0.01), 0.9 * (0.9 / 0.99)
     assert found.image == 4
-    assert found.surprise == pytest.approx(slip / (slip + meant))
-    assert [str(fact) for fact in found.chain] == ["2 = 4"]
-    assert review_candidates(seeds, doubts, graph, 2, slips=0.1) == ()
-    (half,) = review_candidates(seeds, {4: 0.5}, graph, 2, slips=0.5)
-    assert half.surprise == pytest.approx(0.5)  # never less than was found
-    (sure,) = review_candidates(seeds, {4: 1.0}, graph, 2, slips=0.2)
-    assert sure.surprise == pytest.approx(1)
-    assert review_candidates(seeds, doubts, graph, 2, confirmed={4}, slips=0.01) == ()
+    assert found.probability == pytest.approx(wrong / (wrong + right))
+    assert [str(fact) for fact in found.proof] == ["2 = 4"]
+    assert review_candidates(groups, errors, graph, 2, label_noise=0.1) == ()
+    (half,) = review_candidates(groups, {4: 0.5}, graph, 2, label_noise=0.5)
+    assert half.probability == pytest.approx(0.5)  # never less than was found
+    (certain,) = review_candidates(groups, {4: 1.0}, graph, 2, label_noise=0.2)
+    assert certain.probability == pytest.approx(1)
+    assert review_candidates(groups, errors, graph, 2, confirmed={4}, label_noise=0.01) == ()
 
 
-def test_a_person_is_offered_five_answers_at_once_the_most_doubtful() -> None:
+def test_five_issues_at_a_time_are_offered_most_doubtful_first() -> None:
     graph = ConstraintGraph(12)
     graph.add(0, 1, Relation.DIFFERENT)
     for image in range(2, 12):
         graph.add(image % 2, image, Relation.SAME)
-    seeds = labeled_groups(graph, 2)
-    doubts = {image: 0.5 + image / 100 for image in range(2, 12)}
-    found = review_candidates(seeds, doubts, graph, 2, slips=0.1)
-    assert [suspect.image for suspect in found] == [11, 10, 9, 8, 7]
+    errors = {image: 0.5 + image / 100 for image in range(2, 12)}
+    found = review_candidates(labeled_groups(graph, 2), errors, graph, 2, label_noise=0.1)
+    assert [issue.image for issue in found] == [11, 10, 9, 8, 7]
 
 
-def test_a_person_is_offered_two_images_without_a_group_and_then_the_groups() -> None:
+def test_two_images_outside_all_groups_are_offered_and_then_the_groups() -> None:
     graph = _graph()
     for image in (6, 7, 8, 9):
         graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-    seeds = labeled_groups(graph, 2)
+    groups = labeled_groups(graph, 2)
 
     def offered(*confirmed: int) -> list[int]:
-        found = review_candidates(seeds, {4: 0.8}, graph, 2, confirmed, slips=0.1)
-        return [suspect.image for suspect in found]
+        found = review_candidates(groups, {4: 0.8}, graph, 2, confirmed, label_noise=0.1)
+        return [issue.image for issue in found]
 
     assert offered() == [6, 7, 4]
     assert offered(7) == [6, 4]
     assert offered(6, 7) == [0, 4]
 
 
-def test_an_image_that_is_in_none_of_all_groups_is_doubted_first() -> None:
-    graph = _graph()
-    told = graph.tell(Answer(Question.choice(9, (0, 1), ("a", "b")), "none"))
-    seeds = labeled_groups(graph, 2)
-    first = find_label_issues(seeds, {4: 0.9}, graph, 2)[0]
-    assert (first.image, first.answer) == (9, told.id)
-    assert all(s.image != 9 for s in find_label_issues(seeds, {4: 1.0}, graph, None))
+# -- asking again ---------------------------------------------------------------
 
 
-def test_when_images_are_surely_in_no_group_the_groups_are_doubted() -> None:
-    graph = _graph()
-    for image in (8, 9):
-        graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-    seeds = labeled_groups(graph, 2)
-    assert find_label_issues(seeds, {}, graph, 2, confirmed={9})[0].image == 8
-    found = find_label_issues(seeds, {}, graph, 2, confirmed={8, 9})
-    assert [suspect.image for suspect in found] == [0]  # one answer holds both groups apart
-    question = requery_question(found[0], seeds, ("pair", "choice"))
-    assert question == Question.pair(0, 3)  # not with its own group, and not with 1 again
-    told = graph.tell(Answer(question, "same"))
-    assert implicated_answers(found[0], told.proof, seeds) == {next(iter(graph.answers))}
-
-
-def test_an_answer_that_very_many_contradictions_have_in_common_is_blamed() -> None:
-    graph = ConstraintGraph(20, two_groups=True)
-    first = graph.add(0, 1, Relation.DIFFERENT).id  # wrong
-    for image in (2, 3, 4):
-        assert most_contradicted(graph) is None
-        told = graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-        assert not told.taken
-    assert most_contradicted(graph) == first
-    for image in range(5, 19):
-        graph.add(0, image, Relation.SAME)
-    assert most_contradicted(graph) is None  # three slips among many right answers
-
-
-def test_a_second_opinion_shows_other_faces_and_its_own_group_first() -> None:
-    seeds = labeled_groups(_graph(), 2)
-    suspect = LabelIssue(3, 4, 0.9, ())
-    question = requery_question(suspect, seeds, ("pair", "choice"))
+def test_a_requery_shows_other_images_and_the_own_group_first() -> None:
+    groups = labeled_groups(_graph(), 2)
+    issue = LabelIssue(3, 4, 0.9, ())
+    question = requery_question(issue, groups, ("pair", "choice"))
     assert question is not None
     assert question.images == (4, 2, 3)
-    other = requery_question(suspect, seeds, ("choice",), turn=1)
+    other = requery_question(issue, groups, ("choice",), variant=1)
     assert other is not None
     assert other.images == (4, 0, 1)
-    pair = requery_question(suspect, seeds, ("pair",))
+    pair = requery_question(issue, groups, ("pair",))
     assert pair is not None
     assert set(pair.images) == {2, 4}
-    assert requery_question(suspect, seeds, ("label",)) is None
+    assert requery_question(issue, groups, ("label",)) is None
 
 
-class _Slips(LabelOracle):
+def test_a_contradicted_answer_is_retracted_and_a_repeated_one_confirmed() -> None:
+    graph = _graph()
+    issues, last = LabelIssues(graph, 2, ("pair",)), list(graph.answers)[-1]
+    issue = LabelIssue(last, 4, 0.9, ())
+    issues.record(issue, Answer(Question.pair(4, 0), "different"))
+    assert [answer.question.images for answer in issues.retracted] == [(2, 4)]
+    assert last not in graph.answers
+    assert issues.confirmed == {4}
+    issues.record(LabelIssue(2, 3, 0.9, ()), Answer(Question.pair(1, 3), "same"))
+    assert len(issues.retracted) == 1
+    assert issues.confirmed == {3, 4}
+
+
+def test_what_separates_two_groups_is_retracted_after_two_contradictions() -> None:
+    graph = _graph()
+    issues, first = LabelIssues(graph, 2, ("pair",)), next(iter(graph.answers))
+    issue = LabelIssue(first, 0, 0.9, ())
+    issues.record(issue, Answer(Question.pair(0, 3), "same"))
+    assert issues.retracted == []
+    assert issues.confirmed == set()
+    issues.record(issue, Answer(Question.pair(0, 1), "same"))
+    assert [answer.question.images for answer in issues.retracted] == [(0, 1)]
+
+
+def test_nothing_is_an_issue_before_thirty_answers() -> None:
+    graph = _graph()
+    issues = LabelIssues(graph, 2, ("pair",))
+    assert issues.update([3, 4], [0.8, 0.9]) == [0.8, 0.9]
+    assert issues.for_requery() == issues.for_review(0.1) == ()
+
+
+def test_confirmed_images_have_no_error_probability() -> None:
+    issues = LabelIssues(_graph(), 2, ("pair",))
+    issues.confirmed = {4}
+    assert issues.update([3, 4], [0.8, 0.9]) == [0.8, 0.0]
+    assert issues.raw_errors == {3: 0.8, 4: 0.9}
+    restored = LabelIssues(_graph(), 2, ("pair",))
+    restored.set_state(issues.get_state())
+    assert restored.confirmed == {4}
+    assert (restored.label_errors, restored.raw_errors) == (issues.label_errors, issues.raw_errors)
+
+
+class _Mistakes(LabelOracle):
     """Wrong about a few images the first time each is asked about, right after that."""
 
     def __init__(self, labels: np.ndarray, wrong: set[int]) -> None:
         super().__init__(labels)
-        self.wrong, self.slipped = wrong, set[int]()
+        self.wrong, self.made = wrong, set[int]()
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return [self._one(question) for question in questions]
@@ -157,30 +207,30 @@ class _Slips(LabelOracle):
     def _one(self, question: Question) -> Answer:
         truth = super().answer([question])[0]
         image = question.images[0]
-        if question.kind != "choice" or image not in self.wrong - self.slipped:
+        if question.kind != "choice" or image not in self.wrong - self.made:
             return truth
-        self.slipped.add(image)
+        self.made.add(image)
         others = [key for key in question.groups if key != truth.answer]
         return Answer(question, others[0]) if others else truth
 
 
-def test_some_slips_are_looked_at_again_and_corrected_within_the_budget() -> None:
-    """Few of them, in some runs none: only where all else speaks against the answer."""
+def test_some_mistakes_are_asked_again_and_corrected_within_the_budget() -> None:
+    """Few of them, in some runs none: only where all other answers contradict them."""
     corrected: list[int] = []
     for k, seed in product((3, 4), (1, 2, 3)):
         X, y = make_blobs(300, n_features=10, centers=k, cluster_std=3, random_state=0)
-        oracle = _Slips(y, set(range(0, 300, 9)))
+        oracle = _Mistakes(y, set(range(0, 300, 9)))
         model = Likewise(k, random_state=seed).fit(X, oracle=oracle, n_questions=90)
-        assert len(oracle.slipped) >= 3  # the test would show nothing otherwise
+        assert len(oracle.made) >= 3  # the test would show nothing otherwise
         assert model.constraints_.n_answers <= 90
-        for image in oracle.slipped:
+        for image in oracle.made:
             together = model.labels_ == model.labels_[image]
             corrected += [image] if (y[together] == y[image]).sum() > 20 else []
     assert corrected
 
 
-def test_clean_answers_are_hardly_doubted() -> None:
+def test_there_are_hardly_any_issues_among_right_answers() -> None:
     X, y = make_blobs(300, n_features=10, centers=3, cluster_std=2, random_state=1)
     model = Likewise(3, random_state=0).fit(X, oracle=LabelOracle(y), n_questions=60)
-    assert len(model.suspects_) <= 1
+    assert len(model.label_issues_) <= 1
     assert len(model.constraints_.answers) == 60
