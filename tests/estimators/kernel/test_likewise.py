@@ -1,6 +1,10 @@
-"""Likewise: few answers steer it, of any kind; without answers it is sensible."""
+"""Likewise: a few answers of any kind determine the criterion; without answers it is k-means."""
 
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -8,11 +12,13 @@ import numpy.typing as npt
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Answer, Question
 from likewise.encoders.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
+from likewise.estimators.kernel.calibration import apply_temperature
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.questioner import KINDS
+from likewise.estimators.kernel.questioner import KINDS, check_kinds
+from likewise.estimators.registry import make_method
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
@@ -26,13 +32,13 @@ EXPECTED_FAILURES: dict[str, str] = {}
 @parametrize_with_checks(
     [Likewise(n_clusters=3)], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
 )
-def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+def test_passes_the_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.fixture(scope="module")
-def two_ways() -> Made:
-    """A collection that can be sorted in two independent ways, one loud and one quiet."""
+def two_criteria() -> Made:
+    """A collection with two independent criteria, one loud (large distances) and one quiet."""
     rng = stream(0, "two ways")
     loud, quiet = rng.integers(0, 3, 240), rng.integers(0, 3, 240)
     centres = rng.normal(size=(2, 3, 12))
@@ -44,16 +50,16 @@ def two_ways() -> Made:
     return Embeddings({n: x.astype(np.float32) for n, x in facets.items()}), loud, quiet
 
 
-def test_without_a_word_it_finds_the_loud_way(two_ways: Made) -> None:
-    X, loud, quiet = two_ways
+def test_without_answers_the_loud_criterion_is_found(two_criteria: Made) -> None:
+    X, loud, quiet = two_criteria
     found = Likewise(n_clusters=3, random_state=0).fit(X).labels_
     assert accuracy(loud, found) > 0.95
     assert accuracy(quiet, found) < 0.6
 
 
 @pytest.mark.parametrize("kinds", ["pair,choice", "pair", "choice", "label", "pair,choice,label"])
-def test_answers_of_every_kind_lead_it_to_the_quiet_way(two_ways: Made, kinds: str) -> None:
-    X, _, quiet = two_ways
+def test_answers_of_every_kind_lead_to_the_quiet_criterion(two_criteria: Made, kinds: str) -> None:
+    X, _, quiet = two_criteria
     oracle = CountingOracle(LabelOracle(quiet))
     model = Likewise(n_clusters=3, kinds=kinds, random_state=0)
     model.fit(X, oracle=oracle, n_questions=60)
@@ -62,30 +68,29 @@ def test_answers_of_every_kind_lead_it_to_the_quiet_way(two_ways: Made, kinds: s
     assert set(oracle.by_kind) <= set(kinds.split(","))
 
 
-def test_the_facet_that_foretells_answers_gets_the_weight(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_the_feature_block_that_predicts_answers_gets_the_weight(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(n_clusters=3, random_state=0)
     model.fit(X, oracle=LabelOracle(quiet), n_questions=40)
-    assert model._learner.tuning is not None
-    weights = dict(zip(model._space.names, model._learner.tuning.weights, strict=True))
-    for seen in ("", " in company"):
-        assert weights["quiet" + seen] > 1.5 * weights["loud" + seen]
+    tuned = model.learner_.block_weights
+    for view in ("", " smoothed"):
+        assert tuned["quiet" + view] > 1.5 * tuned["loud" + view]
 
 
-def test_groups_grow_from_the_answers_where_no_number_is_given(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_the_number_of_groups_grows_with_the_answers(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(random_state=0).fit(X, oracle=LabelOracle(quiet), n_questions=40)
     assert model.probabilities_.shape[1] == 3
     assert accuracy(quiet, model.labels_) > 0.85
 
 
 @pytest.mark.parametrize("n_clusters", [2, None])
-def test_a_group_that_is_nearly_everything_is_not_cut_in_two(n_clusters: int | None) -> None:
+def test_a_group_of_nearly_all_images_is_not_divided(n_clusters: int | None) -> None:
     rng = stream(0, "one rare group")
     rare = np.arange(400) >= 398
     X = rng.normal(size=(400, 12))
     X[:, 0] += 8 * rare
-    X[:, 1] += 6 * (np.arange(400) % 2)  # what centres see
+    X[:, 1] += 6 * (np.arange(400) % 2)  # what k-means finds
     model = Likewise(n_clusters=n_clusters, strategy="random", random_state=0)
     model.fit(X, oracle=LabelOracle(rare), n_questions=15)
     assert {answer.answer for answer in model.constraints_.answers.values()} == {"same"}
@@ -93,8 +98,8 @@ def test_a_group_that_is_nearly_everything_is_not_cut_in_two(n_clusters: int | N
     assert model.violations_ == 0
 
 
-def test_nothing_is_asked_twice_and_nothing_that_follows(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_no_question_is_repeated_or_implied_by_answers(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(n_clusters=3, random_state=0).start(X)
     oracle = LabelOracle(quiet)
     for number in range(50):
@@ -107,21 +112,21 @@ def test_nothing_is_asked_twice_and_nothing_that_follows(two_ways: Made) -> None
     assert len(set(model.constraints_.answers.values())) == 50
 
 
-def test_coverage_goes_on_however_many_questions_wait_unanswered(two_ways: Made) -> None:
-    """A page keeps dozens of questions ready, throws them away, and asks for others."""
-    X, _, quiet = two_ways
+def test_unanswered_questions_do_not_count_as_coverage(two_criteria: Made) -> None:
+    """The page requests dozens of questions, discards them, and requests others."""
+    X, _, quiet = two_criteria
     oracle, model = LabelOracle(quiet), Likewise(n_clusters=3, random_state=0).start(X)
-    cover = {int(image) for image in model._interview._cover}
+    representatives = {int(image) for image in model.questioner_._representatives}
     for _ in range(5):
         first, second, *_ = model.ask(48)
         model.tell([first, second], oracle.answer([first, second])).train()
     asked = [answer.question.images[0] for answer in model.constraints_.answers.values()]
     assert len(asked) == 10
-    assert set(asked) <= cover
+    assert set(asked) <= representatives
 
 
-def test_what_cannot_be_told_is_not_asked_again_soon() -> None:
-    """Of so few images that they would have to be asked about again."""
+def test_an_image_answered_cannot_tell_is_not_asked_about_again_soon() -> None:
+    """With so few images that it would be."""
     model = Likewise(n_clusters=2, random_state=0).start(stream(0, "six").normal(size=(6, 4)))
     asked = []
     for _ in range(5):
@@ -129,19 +134,19 @@ def test_what_cannot_be_told_is_not_asked_again_soon() -> None:
         asked.append(question.images[0])
         model.tell([question], ["cannot_tell"])
     assert len(set(asked)) == 5
-    with pytest.raises(PoolExhaustedError, match="nothing left to ask"):
+    with pytest.raises(PoolExhaustedError, match="nothing is left to ask"):
         model.ask(1)
 
 
-def test_several_questions_at_once_are_about_different_images(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_questions_requested_together_are_about_different_images(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(n_clusters=3, random_state=0)
     model.fit(X, oracle=LabelOracle(quiet), n_questions=30)
     questions = model.ask(6)
     assert len({question.images[0] for question in questions}) == 6
 
 
-def test_when_everything_is_settled_it_says_so() -> None:
+def test_asking_raises_when_the_answers_determine_every_group() -> None:
     X = stream(0, "tiny").normal(size=(6, 4))
     labels = np.array([0, 0, 0, 1, 1, 1])
     model = Likewise(n_clusters=2, random_state=0).fit(
@@ -149,12 +154,12 @@ def test_when_everything_is_settled_it_says_so() -> None:
     )
     assert model.constraints_.n_answers < 15
     assert accuracy(labels, model.labels_) == 1.0
-    with pytest.raises(PoolExhaustedError, match="settle every image"):
+    with pytest.raises(PoolExhaustedError, match="determine the group of every image"):
         model.ask(1)
 
 
-def test_wrong_answers_cost_little_more_than_the_images_they_name(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_wrong_answers_cost_little_more_than_the_images_they_mention(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     clean, noisy = (
         Likewise(n_clusters=3, random_state=0).fit(X, oracle=oracle, n_questions=80).labels_
         for oracle in (LabelOracle(quiet), NoisyOracle(quiet, flip=0.1, unsure=0.0, seed=1))
@@ -162,19 +167,21 @@ def test_wrong_answers_cost_little_more_than_the_images_they_name(two_ways: Made
     assert accuracy(quiet, noisy) > accuracy(quiet, clean) - 0.12
 
 
-def test_advice_knows_how_often_it_was_right(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_the_progress_estimate_knows_how_often_answers_were_predicted(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(n_clusters=3, random_state=0)
-    assert model.start(X).advice().agreement is None
+    assert model.start(X).progress_estimate().agreement is None
     model.fit(X, oracle=LabelOracle(quiet), n_questions=60)
-    advice = model.advice()
-    assert advice.agreement is not None
-    assert 0 <= advice.low <= advice.agreement <= advice.high <= 1
-    assert 0 <= advice.expected_changes <= 240
+    estimate = model.progress_estimate()
+    assert estimate.agreement is not None
+    assert 0 <= estimate.low <= estimate.agreement <= estimate.high <= 1
+    assert 0 <= estimate.expected_changes <= 240
 
 
-def test_saved_with_its_answers_it_predicts_new_images(two_ways: Made, tmp_path: Path) -> None:
-    X, _, quiet = two_ways
+def test_a_loaded_model_has_its_answers_and_predicts_new_images(
+    two_criteria: Made, tmp_path: Path
+) -> None:
+    X, _, quiet = two_criteria
     model = Likewise(n_clusters=3, random_state=0)
     model.fit(X, oracle=LabelOracle(quiet), n_questions=30)
     model.save(tmp_path / "m")
@@ -184,52 +191,52 @@ def test_saved_with_its_answers_it_predicts_new_images(two_ways: Made, tmp_path:
     assert loaded.constraints_.n_answers == 30
 
 
-def test_answers_collected_elsewhere_are_used(two_ways: Made) -> None:
-    """Random pairs, as the papers have them: groups nobody named, tied and kept apart."""
-    X, _, quiet = two_ways
+def test_answers_collected_elsewhere_are_used(two_criteria: Made) -> None:
+    """Random pairs, as in the papers."""
+    X, _, quiet = two_criteria
     rng = stream(1, "pairs")
     pairs = np.array([rng.choice(240, 2, replace=False) for _ in range(250)])
     signs = np.where(quiet[pairs[:, 0]] == quiet[pairs[:, 1]], 1, -1)
     model = Likewise(n_clusters=3, random_state=0).fit(X, pairs=pairs, relations=signs)
-    untold = Likewise(n_clusters=3, random_state=0).fit(X)
-    assert accuracy(quiet, model.labels_) > accuracy(quiet, untold.labels_) + 0.15
+    without = Likewise(n_clusters=3, random_state=0).fit(X)
+    assert accuracy(quiet, model.labels_) > accuracy(quiet, without.labels_) + 0.15
 
 
-def test_an_unknown_kind_of_question_is_refused(two_ways: Made) -> None:
+def test_an_unknown_kind_of_question_is_refused(two_criteria: Made) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'choice'"):
-        Likewise(n_clusters=3, kinds="choises").fit(two_ways[0])
-    with pytest.raises(InvalidParameterError, match="kinds is empty"):
-        Likewise(n_clusters=3, kinds=()).fit(two_ways[0])
-    assert Likewise(n_clusters=3, kinds="pair, choice").start(two_ways[0])._kinds == KINDS[:2]
+        Likewise(n_clusters=3, kinds="choises").fit(two_criteria[0])
+    with pytest.raises(InvalidParameterError, match="kinds must name at least one"):
+        Likewise(n_clusters=3, kinds=()).fit(two_criteria[0])
+    assert check_kinds("pair, choice") == KINDS[:2]
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"width": 0}, "width=0 is no number of directions; choose at least 1"),
-        ({"questions_per_training": 0}, "questions_per_training=0 is no number of answers"),
-        ({"self_training": 7}, "self_training=7 is no share of images; choose 0 to 1"),
-        ({"self_training": -0.1}, "self_training=-0.1 is no share"),
-        ({"n_cover": -1}, "n_cover=-1 is no number of questions; choose at least 1"),
+        ({"n_components": 0}, "n_components must be at least 1, got 0"),
+        ({"questions_per_training": 0}, "questions_per_training must be at least 1, got 0"),
+        ({"pseudo_label_fraction": 7}, "must be between 0 and 1, got 7"),
+        ({"pseudo_label_fraction": -0.1}, "pseudo_label_fraction must be .*got -0.1"),
+        ({"n_coverage_questions": -1}, "n_coverage_questions must be at least 1, got -1"),
     ],
 )
-def test_numbers_that_mean_nothing_are_refused(
-    two_ways: Made, given: dict[str, float], message: str
+def test_parameters_out_of_range_are_refused(
+    two_criteria: Made, given: dict[str, float], message: str
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
-        Likewise(n_clusters=3, **given).fit(two_ways[0])  # type: ignore[arg-type]  # on purpose
+        Likewise(n_clusters=3, **given).fit(two_criteria[0])  # type: ignore[arg-type]  # on purpose
 
 
-def test_the_first_question_compares_two_pictures(two_ways: Made) -> None:
-    (question,) = Likewise(n_clusters=3, random_state=0).start(two_ways[0]).ask(1)
+def test_the_first_question_is_a_pair(two_criteria: Made) -> None:
+    (question,) = Likewise(n_clusters=3, random_state=0).start(two_criteria[0]).ask(1)
     assert question == Question.pair(*question.images)
 
 
-def test_random_questions_are_asked_for_comparison(two_ways: Made) -> None:
-    X, _, quiet = two_ways
+def test_random_questions_are_asked_for_comparison(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
     asked = []
-    ways: list[tuple[Any, int]] = [("random", 0), ("random", 1), (None, 0)]
-    for strategy, seed in ways:
+    strategies: list[tuple[Any, int]] = [("random", 0), ("random", 1), (None, 0)]
+    for strategy, seed in strategies:
         model = Likewise(n_clusters=3, strategy=strategy, random_state=seed)
         model.fit(X, oracle=LabelOracle(quiet), n_questions=12)
         asked.append([a.question.images[0] for a in model.constraints_.answers.values()])
@@ -237,4 +244,84 @@ def test_random_questions_are_asked_for_comparison(two_ways: Made) -> None:
     assert len(set(asked[0]) & set(asked[1])) < 6
     assert len(set(asked[0]) & set(asked[2])) < 6
     with pytest.raises(UnknownNameError, match="strategy of likewise"):
-        Likewise(strategy="csd").start(X)  # type: ignore[arg-type]  # that is the point
+        Likewise(strategy="csd").start(X)  # type: ignore[arg-type]  # on purpose
+
+
+# -- what a program can ask the model -------------------------------------------
+
+
+def test_telling_one_answer_returns_its_result(two_criteria: Made) -> None:
+    model = Likewise(n_clusters=3, random_state=0).start(two_criteria[0])
+    result = model.tell_one(Answer(Question.pair(0, 1), "same"))
+    assert result.taken
+    conflict = model.tell_one(Answer(Question.pair(0, 1), "different"))
+    assert not conflict.taken
+    assert [fact.answer_id for fact in conflict.proof] == [result.id]
+
+
+def test_the_number_of_determined_images_counts_those_of_known_groups(two_criteria: Made) -> None:
+    model = Likewise(n_clusters=3, random_state=0).start(two_criteria[0])
+    assert model.n_determined_ == 0
+    model.tell([(0, 1), (1, 2)], ["different", "same"])
+    assert model.n_determined_ == 3
+
+
+def test_confirmed_images_are_no_label_issues(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
+    oracle = NoisyOracle(quiet, flip=0.15, unsure=0.0, seed=3)
+    model = Likewise(n_clusters=3, random_state=0).start(X)
+    for _ in range(12):
+        for _ in range(5):
+            questions = model.ask(1)
+            model.tell(questions, oracle.answer(questions))
+        model.train()
+    images = [issue.image for issue in model.label_issues_]
+    assert images
+    model.confirm(images)
+    assert not set(images) & {issue.image for issue in model.label_issues_}
+
+
+def test_a_training_calibrates_its_probabilities(two_criteria: Made) -> None:
+    X, _, quiet = two_criteria
+    model = Likewise(n_clusters=3, random_state=0)
+    model.fit(X, oracle=LabelOracle(quiet), n_questions=40)
+    raw = model.learner_.probabilities[:, model.columns_]
+    temperature = model.temperature_scaler_.temperature()
+    np.testing.assert_allclose(model.probabilities_, apply_temperature(raw, temperature))
+    np.testing.assert_allclose(model.predict_proba(X), model.probabilities_, atol=1e-6)
+
+
+def test_removed_and_unknown_settings_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="'small' is not a known preset of Likewise"):
+        make_method("likewise", 3, preset="small")
+    with pytest.raises(UnknownNameError, match="epochs_per_round"):
+        make_method("likewise", 3, settings={"epochs_per_round": "5"})
+    with pytest.raises(TypeError, match="plan"):
+        Likewise(plan=None)  # type: ignore[call-arg]  # on purpose
+
+
+def test_settings_of_release_0_1_are_accepted_by_their_old_names() -> None:
+    """Sweep files contain them."""
+    old = {"targeted": "false", "n_words": "0", "cover_learned": "false", "n_cover": "30"}
+    model = make_method("likewise", 3, settings={**old, "self_training": ".1", "width": "64"})
+    assert isinstance(model, Likewise)
+    assert model.within_class_whitening is model.learned_coverage is False
+    assert (model.n_visual_words, model.n_coverage_questions, model.n_components) == (0, 30, 64)
+    assert model.pseudo_label_fraction == 0.1
+    assert make_method("likewise", 2, settings={"parity": "false"}).two_groups is False
+
+
+def test_runs_where_torch_cannot_be_imported() -> None:
+    code = """
+        import sys
+        sys.modules["torch"] = None
+        from sklearn.datasets import make_blobs
+        from likewise import LabelOracle, Likewise
+        X, y = make_blobs(60, n_features=4, centers=3, random_state=0)
+        model = Likewise(3, random_state=0).fit(X, oracle=LabelOracle(y), n_questions=8)
+        model.save(sys.argv[1])
+        assert (Likewise.load(sys.argv[1]).predict(X) == model.predict(X)).all()
+    """
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", dedent(code), f"{folder}/model"]
+        subprocess.run(command, check=True, timeout=120)

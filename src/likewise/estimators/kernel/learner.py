@@ -103,6 +103,13 @@ class KernelLearner(Learner):
         return self._classifier.hyperparameters is not None
 
     @property
+    def block_weights(self) -> dict[str, float]:
+        """Return how much each feature block counts; empty before training on answers."""
+        tuned = self._classifier.hyperparameters
+        names = self._features.names
+        return {} if tuned is None else dict(zip(names, tuned.weights.tolist(), strict=True))
+
+    @property
     def label_noise(self) -> float:
         """Return the estimated share of wrong answers; 0 before training on answers."""
         tuned = self._classifier.hyperparameters
