@@ -314,7 +314,11 @@ def test_settings_of_release_0_1_are_accepted_by_their_old_names() -> None:
 def test_runs_where_torch_cannot_be_imported() -> None:
     code = """
         import sys
-        sys.modules["torch"] = None
+        class NoTorch:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] == "torch":
+                    raise ImportError(name)
+        sys.meta_path.insert(0, NoTorch())
         from sklearn.datasets import make_blobs
         from likewise import LabelOracle, Likewise
         X, y = make_blobs(60, n_features=4, centers=3, random_state=0)

@@ -34,7 +34,7 @@ def apply_temperature(probabilities: Floats, temperature: float) -> Floats:
 
 
 class TemperatureScaler:
-    r"""Temperature scaling (Guo et al. 2017) on predictions that were made before each answer arrived.
+    r"""Temperature scaling (Guo et al. 2017) on predictions made before each answer arrived.
 
     Hyperparameters are tuned on the labels that also train the model, so its probabilities are too
     certain where a criterion is hard. What it had predicted for an image *before* the answer came

@@ -50,7 +50,7 @@ class FeatureBlocks:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the blocks that `transform` returns: all as they are, then smoothed."""
+        """Return the names that `transform` returns: all blocks as they are, then smoothed."""
         return [*self.blocks, *(f"{name} smoothed" for name in self.blocks)]
 
     def fit(self, raw: Blocks) -> "FeatureBlocks":

@@ -92,7 +92,7 @@ def review_candidates(
 ) -> tuple[LabelIssue, ...]:
     r"""Return the few answers to offer a person for review; see `find_label_issues`.
 
-    A review takes a person little time, while `fit` pays with a question, so the threshold is lower.
+    A review takes a person little time, while `fit` pays with a question: the threshold is lower.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`KernelLearner`: feature blocks, two-stage GP classifier, label errors and calibration together."""
+"""The learner of `Likewise`: features, two-stage GP classifier, label errors, calibration."""
 
 from collections.abc import Mapping
 from typing import Any, cast

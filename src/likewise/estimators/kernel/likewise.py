@@ -1,7 +1,8 @@
 """`Likewise`: our own method, which needs few answers of a person and trains in seconds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self, cast
 
 from likewise.constraints.facts import Told
 from likewise.constraints.graph import ConstraintGraph
@@ -24,6 +25,7 @@ from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 
 
+@dataclass(eq=False, repr=False)
 class Likewise(InteractiveClusterer):
     r"""Group images by the criterion that a few answers show.
 
@@ -87,43 +89,24 @@ class Likewise(InteractiveClusterer):
     (90,)
     """
 
+    n_clusters: int | None = None
+    _: KW_ONLY
+    kinds: str | Sequence[str] = "pair,choice"
+    strategy: Literal["random"] | None = None
+    n_coverage_questions: int | None = None
+    learned_coverage: bool = True
+    questions_per_training: int = 5
+    pseudo_label_fraction: float = 0.3
+    within_class_whitening: bool = True
+    n_components: int = 128
+    n_visual_words: int = 128
+    two_groups: bool = True
+    encoder: Any = "bundled"
+    random_state: int | None = None
+
     asks: ClassVar[tuple[str, ...]] = KINDS
     renamed_parameters: ClassVar[Mapping[str, str | None]] = RENAMED_PARAMETERS
     finds_n_clusters: ClassVar[bool] = True
-
-    learner_: KernelLearner
-    questioner_: KernelQuestioner
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        kinds: str | Sequence[str] = "pair,choice",
-        strategy: Literal["random"] | None = None,
-        n_coverage_questions: int | None = None,
-        learned_coverage: bool = True,
-        questions_per_training: int = 5,
-        pseudo_label_fraction: float = 0.3,
-        within_class_whitening: bool = True,
-        n_components: int = 128,
-        n_visual_words: int = 128,
-        two_groups: bool = True,
-        encoder: Any = "bundled",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kinds = kinds
-        self.strategy = strategy
-        self.n_coverage_questions = n_coverage_questions
-        self.learned_coverage = learned_coverage
-        self.questions_per_training = questions_per_training
-        self.pseudo_label_fraction = pseudo_label_fraction
-        self.within_class_whitening = within_class_whitening
-        self.n_components = n_components
-        self.n_visual_words = n_visual_words
-        self.two_groups = two_groups
-        self.encoder = encoder
-        self.random_state = random_state
 
     # -- the two parts --------------------------------------------------------
 
@@ -149,6 +132,10 @@ class Likewise(InteractiveClusterer):
         )
         return learner, questioner
 
+    @property
+    def _learner(self) -> KernelLearner:
+        return cast(KernelLearner, self.learner_)
+
     def _check_parameters(self) -> None:
         given = self.settings_
         if given.strategy not in (None, "random"):
@@ -168,7 +155,7 @@ class Likewise(InteractiveClusterer):
     def tell_one(self, answer: Answer) -> Told:
         """Add one answer, after recording whether the model predicted it; return its result."""
         if hasattr(self, "labels_"):
-            self.learner_.record_prediction(answer, self.columns_[self.labels_])
+            self._learner.record_prediction(answer, self.columns_[self.labels_])
         return super().tell_one(answer)
 
     def run_rounds(
@@ -195,7 +182,7 @@ class Likewise(InteractiveClusterer):
 
         One at a time: an answer may establish a group that the next question can show.
         """
-        n_requeried = self.learner_.label_issues.requery(oracle, n // 2)
+        n_requeried = self._learner.label_issues.requery(oracle, n // 2)
         self.n_asked_ += n_requeried
         self.n_answered_ += n_requeried
         for _ in range(n - n_requeried):
@@ -210,34 +197,34 @@ class Likewise(InteractiveClusterer):
     @property
     def label_issues_(self) -> tuple[LabelIssue, ...]:
         """The few answers to review, most doubtful first; they stay active until retracted."""
-        if not self.learner_.is_trained:
+        if not self._learner.is_trained:
             return ()
-        return self.learner_.label_issues.for_review(self.learner_.label_noise)
+        return self._learner.label_issues.for_review(self._learner.label_noise)
 
     def confirm(self, images: Iterable[int]) -> Self:
         """Set which images have been reviewed and are in the right group; they are not doubted.
 
         An image that was confirmed before and is not in `images` may become a label issue again.
         """
-        self.learner_.label_issues.confirmed = set(images)
+        self._learner.label_issues.confirmed = set(images)
         return self
 
     @property
     def retracted_(self) -> list[Answer]:
         """Answers that `fit` retracted because repeated or very many answers contradict them."""
-        return self.learner_.label_issues.retracted
+        return self._learner.label_issues.retracted
 
     @property
     def temperature_scaler_(self) -> TemperatureScaler:
         """The predictions made before answers arrived, and the temperature fitted to them."""
-        return self.learner_.temperature_scaler
+        return self._learner.temperature_scaler
 
     @property
     def n_determined_(self) -> int:
         """Number of images whose group follows from the answers alone."""
-        return self.learner_.label_issues.groups().n_labeled
+        return self._learner.label_issues.groups().n_labeled
 
     def progress_estimate(self) -> ProgressEstimate:
         """Return how well the model predicts answers, and what more answers would change."""
-        predicted = self.learner_.predicted_correctly
+        predicted = self._learner.predicted_correctly
         return estimate_progress(predicted, self.probabilities_, self.n_determined_)

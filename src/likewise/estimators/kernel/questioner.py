@@ -76,7 +76,7 @@ class KernelQuestioner(Questioner):
         self._queue: list[int] = []
 
     def update(self, prediction: Prediction, state: QueryState) -> None:
-        """Select the representative images of a new collection; after a training, fill the queue."""
+        """Select representative images at the start; after each training, refill the queue."""
         if self._representatives is None:
             self._representatives = self._select_representatives(state)
         else:

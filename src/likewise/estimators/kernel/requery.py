@@ -169,7 +169,7 @@ def requery_question(
 
 
 def _member(image: int, number: int, groups: LabeledGroups, variant: int) -> int | None:
-    """Return another image of a class, a late one rather than its prototype; None if there is none."""
+    """Return another image of a class, the latest first; None if there is none."""
     members = np.flatnonzero(groups.classes == number)
     members = members[members != image]
     return int(members[-1 - variant % len(members)]) if len(members) else None

@@ -19,7 +19,7 @@ COLORS = "visual words of colours"  # the feature block of the patch grid called
 
 
 class VisualWords:
-    r"""Bag of visual words [BOVW]_ with soft assignment [SOFT]_, its codebook fitted to a collection.
+    r"""Bag of visual words [BOVW]_ with soft assignment [SOFT]_, fitted to a collection.
 
     A small symbol in a corner changes the mean over an image by a hundredth, but it recurs from
     image to image in few forms; so do colours of objects. Codebooks of other collections do not
