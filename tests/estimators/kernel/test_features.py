@@ -127,4 +127,5 @@ def test_pca_axes_are_the_leading_eigenvectors() -> None:
 
 def test_rows_of_zeros_stay_zero() -> None:
     rows = np.array([[0, 0], [3, 4]], np.float32)
-    np.testing.assert_allclose(normalise(rows), [[0, 0], [0.6, 0.8]], rtol=1e-6)
+    expected = np.array([[0, 0], [0.6, 0.8]], np.float32)
+    np.testing.assert_allclose(normalise(rows), expected, rtol=1e-6)

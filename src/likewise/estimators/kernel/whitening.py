@@ -28,7 +28,8 @@ class Whitening:
 
     def __call__(self, rows: Floats) -> Floats:
         """Return unit rows ``(n, c)``."""
-        return normalise((rows - self.mean) @ self.axes)
+        projected: Floats = (rows - self.mean) @ self.axes
+        return normalise(projected)
 
 
 @single_threaded
