@@ -43,7 +43,7 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
     """Return the same with the collection's own words as further facets; None without places."""
     places = getattr(vectors, "places", None)
-    words = VisualWords(_N_WORDS, seed).fit(places)(places)
+    words = VisualWords(_N_WORDS, seed).fit(places).transform(places)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}
