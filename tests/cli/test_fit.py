@@ -1,3 +1,5 @@
+"""`likewise fit`."""
+
 import csv
 import json
 from pathlib import Path
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.wire import to_line
+from likewise.constraints.serialization import answer_to_line
 from likewise.images.files import read_folder
 from likewise.methods.registry import load_method
 from likewise.metrics import accuracy
@@ -21,22 +23,22 @@ def _table(path: Path) -> list[dict[str, str]]:
 
 
 def _answers_file(photos: Path, *pairs: tuple[int, int, str]) -> Path:
-    """Write answers about positions in the folder as JSON Lines."""
+    """Write answers about image positions as JSON Lines."""
     collection = read_folder(photos)
     hashes = [collection.identity(i) for i in range(len(collection))]
     lines = [
-        json.dumps(to_line(Answer(Question.pair(i, j), said, criterion="colour"), hashes))
-        for i, j, said in pairs
+        json.dumps(answer_to_line(Answer(Question.pair(i, j), value, criterion="colour"), hashes))
+        for i, j, value in pairs
     ]
     path = photos.parent / "answers.jsonl"
     path.write_text("".join(f"{line}\n" for line in lines))
     return path
 
 
-def test_a_folder_becomes_a_model_a_session_and_a_table(run: Run, photos: Path) -> None:
+def test_fit_writes_a_model_and_a_session_that_can_be_exported(run: Run, photos: Path) -> None:
     row = json_of(run("fit", photos, "-k", 3, "--method", "kmeans", "-o", "model", "--json"))
     assert (row["n_images"], row["n_clusters"], sorted(row["sizes"])) == (24, 3, [8, 8, 8])
-    assert row["orientation"] == "clusters"
+    assert row["criterion"] == "clusters"
     assert Path(row["session"]) == photos.with_name("photos.likewise")
     done(run("export", row["session"], "--to", "csv", "-o", "out.csv"))
     table = _table(Path("out.csv"))
@@ -45,16 +47,16 @@ def test_a_folder_becomes_a_model_a_session_and_a_table(run: Run, photos: Path) 
     assert load_method("model").n_clusters == 3
 
 
-def test_without_json_a_person_reads_what_happened(run: Run, photos: Path) -> None:
+def test_without_json_a_summary_is_printed(run: Run, photos: Path) -> None:
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no more")
     result = done(run("fit", photos, "-k", 3, "--method", "kmeans"))
-    assert "24 pictures in groups of 8, 8, 8" in result.stdout
-    assert "1 file left out" in result.stdout
+    assert "24 images in groups of 8, 8, 8" in result.stdout
+    assert "1 file skipped" in result.stdout
     assert "photos.likewise" in result.stdout
-    assert "1 left out:\n  'broken.jpg' is broken or truncated" in result.stderr
+    assert "1 skipped:\n  'broken.jpg' is broken or truncated" in result.stderr
 
 
-def test_the_method_its_settings_and_the_seed_are_used(run: Run, photos: Path) -> None:
+def test_method_settings_and_seed_are_used(run: Run, photos: Path) -> None:
     settings = ["--set", "epochs_per_round=2", "--set", "batch_size=8", "--seed", 5]
     done(run("fit", photos, "-k", 3, "--method", "cc", *settings, "-o", "model"))
     model: Any = load_method("model")
@@ -62,19 +64,19 @@ def test_the_method_its_settings_and_the_seed_are_used(run: Run, photos: Path) -
     assert model.random_state == 5
 
 
-def test_answers_are_taken_into_the_session_and_hold(run: Run, photos: Path) -> None:
+def test_answers_are_imported_and_satisfied(run: Run, photos: Path) -> None:
     reds = [i for i, name in enumerate(_names(photos)) if colour_of(name) == "red"]
     file = _answers_file(photos, (reds[0], reds[1], "different"), (reds[1], reds[2], "same"))
     words = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "--answers", file]
     row = json_of(run(*words, "--json"))
-    assert row["answers"] == {"n_imported": 2, "n_doubled": 0, "problems": []}
+    assert row["answers"] == {"n_imported": 2, "n_duplicates": 0, "problems": []}
     assert (row["n_answers"], row["violations"]) == (2, 1)
     done(run("export", row["session"], "--by", "colour", "-o", "out.csv"))
     cluster = {line["path"]: line["cluster"] for line in _table(Path("out.csv"))}
     first, second, third = (cluster[_names(photos)[i]] for i in reds[:3])
     assert first != second == third
     again = json_of(run(*words, "--json"))
-    assert again["answers"] == {"n_imported": 0, "n_doubled": 2, "problems": []}
+    assert again["answers"] == {"n_imported": 0, "n_duplicates": 2, "problems": []}
     assert again["n_answers"] == 2
 
 
@@ -93,16 +95,16 @@ def _bad_answers(photos: Path) -> Path:
     return file
 
 
-def test_bad_lines_are_named_and_the_rest_is_taken_in(run: Run, photos: Path) -> None:
+def test_invalid_lines_are_listed_and_the_others_imported(run: Run, photos: Path) -> None:
     file = _bad_answers(photos)
     result = run("fit", photos, "-k", 3, "--method", "kmeans", "--answers", file, "--json")
     row = json_of(result)
     assert [problem["line"] for problem in row["answers"]["problems"]] == [3, 4, 5]
     assert (row["answers"]["n_imported"], row["n_answers"]) == (3, 3)
-    assert "Lines left out:\n  line 3: contradicts earlier answers" in result.stderr
+    assert "Lines skipped:\n  line 3: contradicts earlier answers" in result.stderr
 
 
-def test_strict_refuses_the_whole_file_and_trains_nothing(run: Run, photos: Path) -> None:
+def test_strict_rejects_the_whole_file_and_trains_nothing(run: Run, photos: Path) -> None:
     words = ["--method", "kmeans", "--answers", _bad_answers(photos), "--strict", "-o", "model"]
     result = run("fit", photos, "-k", 3, *words)
     assert (result.exit_code, result.stdout) == (1, "")
@@ -114,7 +116,7 @@ def test_strict_refuses_the_whole_file_and_trains_nothing(run: Run, photos: Path
         assert session.answers("clusters") == []
 
 
-def test_copies_of_a_picture_go_where_it_goes(run: Run, photos: Path) -> None:
+def test_copies_of_an_image_are_in_the_same_group(run: Run, photos: Path) -> None:
     names = _names(photos)
     copy = photos / "copy.png"
     copy.write_bytes((photos / names[0]).read_bytes())
@@ -126,7 +128,7 @@ def test_copies_of_a_picture_go_where_it_goes(run: Run, photos: Path) -> None:
     assert cluster["copy.png"] == cluster[names[0]] != cluster[names[1]]
 
 
-def test_a_second_fit_finds_new_pictures_and_keeps_the_answers(run: Run, photos: Path) -> None:
+def test_a_second_fit_adds_new_images_and_keeps_the_answers(run: Run, photos: Path) -> None:
     file = _answers_file(photos, (0, 1, "same"))
     words = ["fit", photos, "-k", 3, "--method", "kmeans", "--json"]
     json_of(run(*words, "--answers", file))
@@ -141,7 +143,7 @@ def test_a_second_fit_finds_new_pictures_and_keeps_the_answers(run: Run, photos:
     assert names[5] not in paths
 
 
-def test_another_number_of_groups_replaces_the_old_one(run: Run, photos: Path) -> None:
+def test_a_second_fit_can_change_the_number_of_groups(run: Run, photos: Path) -> None:
     for k in (3, 2):
         row = json_of(run("fit", photos, "-k", k, "--method", "kmeans", "--json"))
         assert len(row["sizes"]) == k
@@ -149,10 +151,10 @@ def test_another_number_of_groups_replaces_the_old_one(run: Run, photos: Path) -
         assert session.criterion("clusters").n_clusters == 2
 
 
-def test_the_session_can_be_elsewhere(run: Run, photos: Path, tmp_path: Path) -> None:
-    place = tmp_path / "mine.likewise"
-    done(run("fit", photos, "-k", 2, "--method", "kmeans", "--session", place))
-    assert (place / "session.sqlite3").exists()
+def test_the_path_of_the_session_can_be_given(run: Run, photos: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.likewise"
+    done(run("fit", photos, "-k", 2, "--method", "kmeans", "--session", path))
+    assert (path / "session.sqlite3").exists()
     assert not photos.with_name("photos.likewise").exists()
 
 
@@ -168,19 +170,19 @@ def test_a_network_can_be_trained_from_scratch(run: Run, photos: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_checkpoint_is_gone_on_from(run: Run, photos: Path) -> None:
+def test_training_resumes_from_a_checkpoint(run: Run, photos: Path) -> None:
     words = ["fit", photos, "-k", 2, "--method", "cc", "--set", "epochs_per_round=4"]
     done(run(*words, "-o", "straight"))
     for _ in range(2):
         done(run(*words, "--checkpoint", "half", "-o", "model"))
-    straight, gone_on = load_method("straight"), load_method("model")
-    np.testing.assert_array_equal(straight.labels_, gone_on.labels_)
+    straight, resumed = load_method("straight"), load_method("model")
+    np.testing.assert_array_equal(straight.labels_, resumed.labels_)
     other = run(*words, "--set", "batch_size=8", "--checkpoint", "half")
     assert other.exit_code == 1
     assert "The checkpoint half was made with another parameters" in other.stderr
 
 
-def test_scratch_and_encoder_exclude_each_other(run: Run, photos: Path) -> None:
+def test_from_scratch_and_encoder_exclude_each_other(run: Run, photos: Path) -> None:
     result = run("fit", photos, "-k", 2, "--from-scratch", "--encoder", "bundled")
     assert result.exit_code == 1
     assert "so --encoder bundled would not be used" in result.stderr

@@ -1,3 +1,5 @@
+"""The command line as a whole: help, exit codes, errors and notes."""
+
 import os
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from likewise.cli.main import app
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from tests.cli.conftest import Run, done
 
-HEAVY = ("torch", "sklearn", "pandas", "transformers", "numpy", "scipy", "PIL", "rich")
+LARGE = ("torch", "sklearn", "pandas", "transformers", "numpy", "scipy", "PIL", "rich")
 
 
 def _commands(command: Any, name: str = "likewise") -> Iterator[tuple[str, Any]]:
@@ -29,33 +31,33 @@ COMMANDS = dict(_commands(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_and_an_example_of_itself(name: str) -> None:
+def test_every_command_has_help_with_an_example(name: str) -> None:
     text = COMMANDS[name].help or COMMANDS[name].callback.__doc__
     assert "Example:" in text
     assert name in text.split("Example:")[1]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_is_explained_or_shows_its_values(name: str) -> None:
+def test_every_option_has_help_or_lists_its_values(name: str) -> None:
     for parameter in COMMANDS[name].params:
         assert getattr(parameter, "help", None) or "|" in (parameter.metavar or "")
 
 
-def test_the_promised_commands_are_there() -> None:
-    words = {name.removeprefix("likewise").strip() for name in COMMANDS}
-    assert words >= {
+def test_all_documented_commands_exist() -> None:
+    names = {name.removeprefix("likewise").strip() for name in COMMANDS}
+    assert names >= {
         *("", "start", "ask", "demo", "fit", "predict", "export", "answers", "embed"),
         *("bench", "bench list", "bench run"),
     }
 
 
-@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["bench", "run", "--help"]])
-def test_help_waits_for_nothing_heavy(words: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["bench", "run", "--help"]])
+def test_help_imports_no_large_package(arguments: list[str]) -> None:
     code = (
         "import sys; from likewise.cli.main import app\n"
-        f"try: app({words!r})\n"
+        f"try: app({arguments!r})\n"
         "except SystemExit: pass\n"
-        f"sys.exit(' '.join(sorted(set({HEAVY!r}) & set(sys.modules))) or 0)"
+        f"sys.exit(' '.join(sorted(set({LARGE!r}) & set(sys.modules))) or 0)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False, text=True
@@ -65,12 +67,12 @@ def test_help_waits_for_nothing_heavy(words: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_help_takes_little_longer_than_typer_itself() -> None:
-    def seconds(*words: str) -> float:
+def test_help_takes_at_most_three_times_as_long_as_typer() -> None:
+    def seconds(*arguments: str) -> float:
         spent = []
         for _ in range(4):
             begin = time.perf_counter()
-            subprocess.run([sys.executable, *words], capture_output=True, check=True)
+            subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
             spent.append(time.perf_counter() - begin)
         return min(spent)
 
@@ -91,27 +93,29 @@ def _fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     monkeypatch.setattr("likewise_bench.cli.tables._known", known)
 
 
-def test_our_errors_are_one_line_on_stderr(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fails(monkeypatch, InvalidParameterError("n=3 is too few; give 4."))
+def test_an_error_of_this_package_is_one_line_on_stderr(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fails(monkeypatch, InvalidParameterError("n must be >= 4, got 3."))
     result = run("bench", "list")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: n=3 is too few; give 4.\n"
+    assert result.stderr == "Error: n must be >= 4, got 3.\n"
 
 
-def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_other_error_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     _fails(monkeypatch, ZeroDivisionError("ours"))
     assert isinstance(run("bench", "list").exception, ZeroDivisionError)
 
 
-def test_ctrl_c_ends_with_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_prints_what_is_saved(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     _fails(monkeypatch, KeyboardInterrupt())
     result = run("bench", "list")
     assert result.exit_code == 130
-    assert "Stopped. Finished answers and vectors are saved" in result.stderr
+    assert "Stopped. Answers and embeddings so far are saved" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["fits"], "No such command 'fits'"),
         (["fit"], "Missing argument 'FOLDER'"),
@@ -120,28 +124,28 @@ def test_ctrl_c_ends_with_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) 
         (["bench", "run", "--nois", "3"], "No such option: --nois"),
     ],
 )
-def test_wrong_usage_ends_with_2(run: Run, words: list[str], message: str) -> None:
-    result = run(*words)
+def test_wrong_usage_has_exit_code_2(run: Run, arguments: list[str], message: str) -> None:
+    result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
 
 
-def test_our_warnings_are_notes_and_others_stay_warnings(
+def test_warnings_of_this_package_are_notes_and_others_remain_warnings(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def known() -> dict[str, Any]:
-        warnings.warn("3 pictures are odd.", LikewiseWarning, stacklevel=2)
+        warnings.warn("3 images are odd.", LikewiseWarning, stacklevel=2)
         warnings.warn("This goes away.", FutureWarning, stacklevel=2)
         nothing: dict[str, Any] = {"methods": {}, "strategies": [], "encoders": []}
         return {"datasets": {"x": "y"}, "criteria": {"x": []}, **nothing}
 
     monkeypatch.setattr("likewise_bench.cli.tables._known", known)
     with pytest.warns(FutureWarning, match="This goes away") as others:
-        assert done(run("bench", "list")).stderr == "Note: 3 pictures are odd.\n"
+        assert done(run("bench", "list")).stderr == "Note: 3 images are odd.\n"
     assert len(others) == 1
 
 
-def test_nobody_listening_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     code = (
         "import likewise_bench.cli.tables as b; from likewise.cli.main import run\n"
         "d = dict(datasets={'x': 'y'}, criteria={'x': []}, methods={}, strategies=[])\n"

@@ -1,4 +1,4 @@
-"""What comes out: predict, export, answers, embed."""
+"""`likewise predict`, `export`, `answers` and `embed`."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tests.cli.conftest import COLOURS, Run, colour_of, done, error_of, json_of,
 
 @pytest.fixture
 def session(run: Run, photos: Path) -> Path:
-    """A session of the photos in three groups, one of which is called warm."""
+    """A session of the photos with three groups, one of them named warm."""
     words = ["fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour", "-o", "model"]
     path = Path(json_of(run(*words, "--json"))["session"])
     with Session.open(path) as opened:
@@ -32,7 +32,7 @@ def session(run: Run, photos: Path) -> Path:
 
 @pytest.fixture
 def new(tmp_path: Path) -> Path:
-    """Three new pictures, one of each colour, and one that is broken."""
+    """Three new images, one of each colour, and a broken one."""
     folder = tmp_path / "new"
     folder.mkdir()
     for name in COLOURS:
@@ -41,7 +41,9 @@ def new(tmp_path: Path) -> Path:
     return folder
 
 
-def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, new: Path) -> None:
+def test_new_images_are_assigned_to_the_groups_of_the_session(
+    run: Run, session: Path, new: Path
+) -> None:
     row = json_of(run("predict", session, new, "--by", "colour", "--json"))
     assert [one["name"] for one in row["skipped"]] == ["broken.png"]
     images = row["images"]
@@ -53,7 +55,7 @@ def test_new_pictures_go_to_the_groups_of_the_old_ones(run: Run, session: Path, 
 
 
 def answered(session: Path, by: str = "colour") -> None:
-    """Have a person name the groups of a session and choose among them twice, as on the page."""
+    """Name the groups of a session and answer two choices for each, as on the page."""
     keys, colours = ("g1", "g2", "g3"), ("green", "red", "blue")
     with Session.open(session) as opened:
         opened.make_groups(by, ["Grass", "Brick", "Sky"])
@@ -66,7 +68,7 @@ def answered(session: Path, by: str = "colour") -> None:
                 opened.tell(Answer(question, key, criterion=by))
 
 
-def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
+def test_predict_uses_the_group_names_of_a_session_answered_on_the_page(
     run: Run, photos: Path, new: Path
 ) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
@@ -78,13 +80,13 @@ def test_a_session_answered_on_the_page_sorts_new_pictures_by_its_names(
     assert all(image["confidence"] > 0.5 for image in images)
 
 
-def test_predicting_changes_nothing_in_the_session_also_while_its_page_is_open(
+def test_predict_changes_nothing_in_the_session_also_while_its_page_is_open(
     run: Run, photos: Path, new: Path
 ) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
         opened.add_criterion("colour", 3)
     answered(Path("page.likewise"))
-    with Session.open(Path("page.likewise")):  # as the page has it
+    with Session.open(Path("page.likewise")):  # as an open page does
         images = json_of(run("predict", "page.likewise", new, "--json"))["images"]
     assert {image["path"]: image["name"] for image in images}["red.png"] == "Brick"
     assert list(Path("page.likewise/models").rglob("*")) == []
@@ -93,7 +95,7 @@ def test_predicting_changes_nothing_in_the_session_also_while_its_page_is_open(
 def test_a_model_older_than_the_last_training_is_not_used(
     run: Run, photos: Path, new: Path
 ) -> None:
-    """The page trained after `fit`: what it found is what is shown, exported and predicted."""
+    """The page trained after `fit`: its results are shown, exported and predicted."""
     done(run("fit", photos, "-k", 3, "--method", "kmeans", "--by", "colour"))
     session = Path("photos.likewise")
     answered(session)
@@ -106,7 +108,7 @@ def test_a_model_older_than_the_last_training_is_not_used(
     assert {image["path"]: image["name"] for image in images}["red.png"] == "Brick"
 
 
-def test_a_fit_keeps_the_groups_that_people_made(run: Run, photos: Path, new: Path) -> None:
+def test_fit_keeps_existing_groups(run: Run, photos: Path, new: Path) -> None:
     with Session.create(Path("page.likewise"), read_folder(photos)) as opened:
         opened.add_criterion("colour", 3)
     answered(Path("page.likewise"))
@@ -121,7 +123,7 @@ def test_a_fit_keeps_the_groups_that_people_made(run: Run, photos: Path, new: Pa
     assert {i["path"]: i["name"] for i in images} == {f"{c}.png": n for c, n in names.items()}
 
 
-def test_two_groups_are_known_to_be_two_whoever_began_the_session(run: Run, photos: Path) -> None:
+def test_fit_sets_two_groups_of_the_criterion(run: Run, photos: Path) -> None:
     done(run("fit", photos, "-k", 2, "--method", "kmeans", "--by", "warmth"))
     with Session.open(Path("photos.likewise"), write=False) as opened:
         assert opened.criterion("warmth").two_groups
@@ -149,9 +151,11 @@ def test_predictions_are_a_table_on_stdout_or_in_a_file(run: Run, session: Path,
     assert "images" not in row
 
 
-def test_a_table_has_one_line_a_picture(run: Run, session: Path, photos: Path) -> None:
+def test_an_exported_table_has_one_line_for_each_image(
+    run: Run, session: Path, photos: Path
+) -> None:
     row = json_of(run("export", session, "--by", "colour", "-o", "out.csv", "--json"))
-    assert row == {"out": "out.csv", "n_written": 24, "left_out": []}
+    assert row == {"out": "out.csv", "n_written": 24, "skipped": []}
     with Path("out.csv").open(newline="") as stream:
         table = list(csv.DictReader(stream))
     assert list(table[0]) == ["path", "cluster", "name", "confidence", "answered"]
@@ -159,7 +163,7 @@ def test_a_table_has_one_line_a_picture(run: Run, session: Path, photos: Path) -
     assert sum(line["answered"] == "true" for line in table) == 2
 
 
-def test_without_a_place_to_go_an_export_is_named_after_the_criterion(
+def test_the_default_output_path_of_an_export_is_named_after_the_criterion(
     run: Run, session: Path
 ) -> None:
     for to, name in [("csv", "colour.csv"), ("html", "colour.html"), ("folders", "colour")]:
@@ -171,7 +175,7 @@ def test_without_a_place_to_go_an_export_is_named_after_the_criterion(
     assert "colour.csv already exists" in again.stderr
 
 
-def test_standing_among_the_pictures_it_is_said_where_to_put_folders(
+def test_folders_inside_the_image_folder_raise(
     run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(photos)
@@ -181,17 +185,20 @@ def test_standing_among_the_pictures_it_is_said_where_to_put_folders(
     assert not (photos / "colour").exists()
 
 
-def test_unsure_pictures_can_have_a_folder_of_their_own(run: Run, session: Path) -> None:
+def test_unsure_images_can_have_a_separate_folder(run: Run, session: Path) -> None:
     words = ["export", session, "--by", "colour", "--unsure-below"]
     done(run(*words, 1, "--to", "folders", "-o", "sorted"))
     assert len(list(Path("sorted/unsure").iterdir())) == 22  # two are named in answers
     done(run(*words, 1, "-o", "out.csv"))
     assert Path("out.csv").read_text().count(",-1,unsure,") == 22
     assert "unsure_below must be a number from 0 to 1, got 7.0" in run(*words, 7).stderr
-    assert "is for csv and folders, not for html" in run(*words, 0.5, "--to", "html").stderr
+    assert (
+        "--unsure-below needs --to csv or folders, got --to html"
+        in run(*words, 0.5, "--to", "html").stderr
+    )
 
 
-def test_fiftyone_gets_no_picture_that_it_would_mistake_for_another(
+def test_images_that_fiftyone_cannot_tell_apart_are_skipped(
     run: Run, session: Path, photos: Path
 ) -> None:
     first = next(photos.rglob("red*.png"))
@@ -201,7 +208,7 @@ def test_fiftyone_gets_no_picture_that_it_would_mistake_for_another(
     result = run("export", session, "--by", "colour", "--to", "fiftyone", "-o", "f.json", "--json")
     row = json_of(result)
     name = first.relative_to(photos).with_suffix("").as_posix()
-    assert {one["name"] for one in row["left_out"]} == {f"{name}.bmp", f"{name}.png"}
+    assert {one["name"] for one in row["skipped"]} == {f"{name}.bmp", f"{name}.png"}
     assert (
         "differs from another image only in its extension, which FiftyOne ignores" in result.stderr
     )
@@ -211,9 +218,9 @@ def test_fiftyone_gets_no_picture_that_it_would_mistake_for_another(
 
 
 @pytest.mark.parametrize("how", ["copy", "symlink", "hardlink"])
-def test_folders_hold_the_pictures_of_their_group(run: Run, session: Path, how: str) -> None:
+def test_folders_contain_the_images_of_their_group(run: Run, session: Path, how: str) -> None:
     result = done(run("export", session, "--to", "folders", "--how", how, "-o", "sorted"))
-    assert "24 pictures written to sorted" in result.stdout
+    assert "24 images written to sorted" in result.stdout
     warm = sorted(Path("sorted/warm").iterdir())
     assert {colour_of(path.name) for path in warm} == {"red"}
     assert len(warm) == 8
@@ -221,25 +228,23 @@ def test_folders_hold_the_pictures_of_their_group(run: Run, session: Path, how: 
     assert (warm[0].stat().st_nlink > 1) == (how == "hardlink")
 
 
-def test_what_vanished_is_left_out_by_name(run: Run, session: Path, photos: Path) -> None:
+def test_missing_images_are_skipped_and_listed(run: Run, session: Path, photos: Path) -> None:
     lost = next(photos.rglob("red*.png"))
     lost.unlink()
     result = run("export", session, "--to", "folders", "-o", "sorted", "--json")
     row = json_of(result)
     assert row["n_written"] == 23
-    assert row["left_out"][0]["name"] == lost.relative_to(photos).as_posix()
+    assert row["skipped"][0]["name"] == lost.relative_to(photos).as_posix()
     assert lost.name in result.stderr
 
 
-def test_a_way_to_show_pictures_that_nobody_knows_is_refused_before_the_long_work(
-    run: Run, session: Path
-) -> None:
+def test_an_unknown_way_to_show_images_raises_before_a_long_step(run: Run, session: Path) -> None:
     error = run("ask", session, "--pictures", "none").stderr
-    assert "'none' is not a known way to show pictures" in error
+    assert "'none' is not a known way to show images" in error
     assert "embedding" not in error
 
 
-def test_answers_come_out_as_json_lines(run: Run, session: Path) -> None:
+def test_answers_are_printed_as_json_lines(run: Run, session: Path) -> None:
     lines = [json.loads(line) for line in done(run("answers", session)).stdout.splitlines()]
     assert [line["kind"] for line in lines] == ["label", "pair"]
     assert (lines[0]["answer"], lines[0]["who"]) == ("warm", "Ann")
@@ -248,62 +253,60 @@ def test_answers_come_out_as_json_lines(run: Run, session: Path) -> None:
     assert row == {"n_answers": 2, "answers": lines}
 
 
-def test_answers_come_out_as_a_table(run: Run, session: Path) -> None:
+def test_answers_are_printed_as_a_table(run: Run, session: Path) -> None:
     result = done(run("answers", session, "--to", "csv"))
     first, second = csv.DictReader(io.StringIO(result.stdout))
     assert (first["kind"], first["answer"]) == ("label", "warm")
     assert len(second["images"].split()) == 2
 
 
-def test_answers_go_out_of_one_session_and_into_another(
+def test_answers_of_one_session_can_be_imported_into_another(
     run: Run, session: Path, photos: Path
 ) -> None:
     Path("answers.jsonl").write_text(done(run("answers", session)).stdout + "{broken\n")
     words = ["fit", photos, "-k", 3, "--method", "kmeans", "--session", "other.likewise"]
     done(run(*words, "--by", "mood"))
-    take_in = ["answers", "other.likewise", "--by", "mood", "--import", "answers.jsonl"]
-    strict = run(*take_in, "--strict")
+    import_them = ["answers", "other.likewise", "--by", "mood", "--import", "answers.jsonl"]
+    strict = run(*import_them, "--strict")
     assert (strict.exit_code, strict.stdout) == (1, "")
     assert "line 3" in strict.stderr
     assert done(run("answers", "other.likewise")).stdout == ""
-    result = done(run(*take_in))
-    assert "2 answers imported, 0 already known, 1 line left out" in result.stdout
+    result = done(run(*import_them))
+    assert "2 answers imported, 0 already known, 1 line skipped" in result.stdout
     assert "line 3: is not JSON" in result.stderr
-    row = json_of(run(*take_in, "--json"))
-    assert (row["n_imported"], row["n_doubled"], len(row["problems"])) == (0, 2, 1)
+    row = json_of(run(*import_them, "--json"))
+    assert (row["n_imported"], row["n_duplicates"], len(row["problems"])) == (0, 2, 1)
 
 
-def test_a_file_of_which_no_line_can_be_taken_in_is_an_error(run: Run, session: Path) -> None:
+def test_a_file_without_a_valid_line_is_an_error(run: Run, session: Path) -> None:
     Path("bad.jsonl").write_text("{broken\n{}\n")
     message = error_of(run, "answers", session, "--import", "bad.jsonl", "--json")
-    assert "No line of bad.jsonl could be taken in, so nothing was; correct the lines" in message
+    assert "No line of bad.jsonl could be imported; correct the lines" in message
     Path("none.jsonl").write_text("")
     done(run("answers", session, "--import", "none.jsonl"))
 
 
-def test_a_criterion_given_with_a_model_is_said_to_be_unused(
+def test_a_criterion_given_with_a_model_is_ignored_with_a_note(
     run: Run, session: Path, new: Path
 ) -> None:
     result = done(run("predict", "model", new, "--by", "mood"))
-    assert "Note: --by 'mood' is not used, for model is a model" in result.stderr
+    assert "Note: --by 'mood' is ignored: model is a model" in result.stderr
     assert "Note:" not in done(run("predict", "model", new)).stderr
 
 
-def test_vectors_are_written_with_the_names_of_their_rows(run: Run, photos: Path) -> None:
+def test_embeddings_are_written_with_the_names_of_their_rows(run: Run, photos: Path) -> None:
     (photos / "broken.png").write_bytes(b"")
     row = json_of(run("embed", photos, "-o", "vectors.npy", "--json"))
     vectors = np.load("vectors.npy")
-    facts = json.loads(Path("vectors.json").read_text())
-    assert vectors.shape == (24, row["width"]) == (len(facts["names"]), row["width"])
+    description = json.loads(Path("vectors.json").read_text())
+    assert vectors.shape == (24, row["width"]) == (len(description["names"]), row["width"])
     assert [one["name"] for one in row["skipped"]] == ["broken.png"]
-    assert facts["names"] == sorted(facts["names"])
-    assert max(stop for _, stop in facts["facets"].values()) == row["width"]
+    assert description["names"] == sorted(description["names"])
+    assert max(stop for _, stop in description["blocks"].values()) == row["width"]
     assert np.isfinite(vectors).all()
 
 
-def test_vectors_are_kept_in_the_cache(
-    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_embeddings_are_cached(run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done(run("embed", photos, "-o", "vectors.npy"))
 
     def no_more(*args: object) -> None:
@@ -314,10 +317,10 @@ def test_vectors_are_kept_in_the_cache(
     np.testing.assert_array_equal(np.load("vectors.npy"), np.load("again.npy"))
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
+def test_a_cache_that_cannot_be_written_is_only_a_note(
     run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "file" / "cache"))
     result = done(run("embed", photos, "-o", "vectors.npy"))
-    assert "cannot be written, so vectors are not kept; set LIKEWISE_CACHE" in result.stderr
+    assert "cannot be written, so embeddings are not cached; set LIKEWISE_CACHE" in result.stderr

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from likewise.constraints.facts import Fact, Told
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.constraint import AnswerResult, Constraint
+from likewise.constraints.question import Question, Relation
 from likewise.desk.comparing import compare
 from likewise.desk.desk import Desk
 from likewise.desk.openness import also_settled
@@ -25,7 +24,7 @@ class TestSplittingOff:
         self, sorted_desk: Desk
     ) -> None:
         key, told = sorted_desk.split("colour", [0, 2, 4], "dusk")
-        assert [one.taken for one in told] == [True] * 3
+        assert [one.accepted for one in told] == [True] * 3
         gallery = sorted_desk.sorting("colour").gallery()
         assert sorted(gallery.members[key].tolist()) == [0, 2, 4]
         assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk"]
@@ -79,7 +78,7 @@ class TestSplittingOff:
 
     def test_one_picture_alone_may_be_split_off(self, sorted_desk: Desk) -> None:
         key, told = sorted_desk.split("colour", [0])
-        assert [one.taken for one in told] == [True, True]  # unlike all groups, and its name
+        assert [one.accepted for one in told] == [True, True]  # unlike all groups, and its name
         assert sorted_desk.sorting("colour").gallery().members[key].tolist() == [0]
 
     def test_two_groups_that_become_three_are_no_longer_two(self, folder: Path) -> None:
@@ -88,14 +87,14 @@ class TestSplittingOff:
         with Desk(session, trains=False) as desk:
             desk.answer("colour", Question.pair(0, 1), "different")
             key, told = desk.split("colour", [2, 4])
-            assert all(one.taken for one in told)
+            assert all(one.accepted for one in told)
             assert desk.session.criterion("colour").two_groups is False
             assert sorted(desk.sorting("colour").gallery().members[key].tolist()) == [2, 4]
 
     def test_what_answers_tie_to_the_rest_becomes_a_contradiction(self, sorted_desk: Desk) -> None:
         sorted_desk.answer("colour", Question.pair(0, 10), "same")
         _, told = sorted_desk.split("colour", [0, 2])
-        assert [one.taken for one in told] == [False, True]
+        assert [one.accepted for one in told] == [False, True]
         (conflict,) = sorted_desk.sorting("colour").conflicts()
         assert {entry.answer for entry in conflict.against} == {"same"}
 
@@ -109,7 +108,7 @@ class TestSplittingOff:
 
 class TestDoubts:
     def suspects(self) -> list[SimpleNamespace]:
-        chain = (Fact(7, 0, 2, Relation.SAME), Fact(8, 2, 4, Relation.SAME))
+        chain = (Constraint(7, 0, 2, Relation.SAME), Constraint(8, 2, 4, Relation.SAME))
         return [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=chain)]
 
     def test_a_method_speaks_of_its_own_numbers_and_the_page_of_the_logs(self) -> None:
@@ -220,7 +219,7 @@ def test_answers_that_find_no_place_are_listed(folder: Path) -> None:
 def test_what_was_asked_does_not_count_as_settled_besides(
     question: Question, n_settled: int, n_also: int
 ) -> None:
-    assert also_settled(question, Told(1, taken=True, n_settled=n_settled)) == n_also
+    assert also_settled(question, AnswerResult(1, accepted=True, n_settled=n_settled)) == n_also
 
 
 def test_two_ways_to_sort_are_counted_against_each_other(sorted_desk: Desk) -> None:
@@ -255,7 +254,7 @@ class TestTheFolderAgain:
         assert sorted(gallery.fresh.tolist()) == [12, 13]  # in no group until they are embedded
         assert 0 not in gallery.members["g1"].tolist()
         assert sorted_desk.album.thumbnail(13)[:4] == b"RIFF"
-        assert sorted_desk.answer("colour", Question.pair(2, 12), "same").told.taken
+        assert sorted_desk.answer("colour", Question.pair(2, 12), "same").told.accepted
 
     def test_a_folder_that_vanishes_is_said_so_and_nothing_is_noted_as_lost(
         self, sorted_desk: Desk, folder: Path

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 from likewise.desk.desk import Desk
 from likewise.errors import ImageError, InvalidParameterError, UnknownNameError
 from likewise.session import Session
@@ -67,7 +66,7 @@ def test_a_contradiction_is_a_question_with_its_cycle(desk: Desk) -> None:
     for pair in [(0, 2), (2, 4)]:
         desk.answer("colour", Question.pair(*pair), "same")
     reply = desk.answer("colour", Question.pair(0, 4), "different")
-    assert reply.told.taken is False
+    assert reply.told.accepted is False
     assert reply.conflict is not None
     assert [entry.id for entry in reply.conflict.against] == [1, 2]
     assert set(reply.conflict.images) == {0, 2, 4}
@@ -102,7 +101,7 @@ def test_a_group_without_a_name_is_called_by_its_picture(
         sorting.line.fill([Question.choice(0, (2, 4), ("group 1", "group 2"))])
         (question,) = sorting.questions(1)
         assert question.groups == ("like 2", "like 4")
-        assert desk.answer("colour", question, "like 2").told.taken
+        assert desk.answer("colour", question, "like 2").told.accepted
 
 
 def test_none_of_these_begins_a_group_that_the_next_questions_offer(sorted_desk: Desk) -> None:
@@ -113,7 +112,7 @@ def test_none_of_these_begins_a_group_that_the_next_questions_offer(sorted_desk:
     sorted_desk.answer("colour", asked[0], "none")
     second, *_ = sorting.questions(3)
     assert second == Question.choice(4, (2, 3, 0), ("g1", "g2", "like 0"))
-    assert sorted_desk.answer("colour", second, "like 0").told.taken  # so 0 and 4 are one group
+    assert sorted_desk.answer("colour", second, "like 0").told.accepted  # so 0 and 4 are one group
     third, *_ = sorting.questions(2)
     assert third.images == (5, 2, 3, 0)
     sorted_desk.answer("colour", third, "none")
@@ -176,7 +175,7 @@ def test_the_gallery_is_sorted_by_confidence_and_gathers_the_unsure(sorted_desk:
 def test_a_moved_picture_is_an_answer_and_stays_moved(sorted_desk: Desk) -> None:
     sorting = sorted_desk.sorting("colour")
     told = sorted_desk.move("colour", [0, 2], "g2")
-    assert [one.taken for one in told] == [True, True]
+    assert [one.accepted for one in told] == [True, True]
     gallery = sorting.gallery()
     assert {0, 2} <= set(gallery.members["g2"].tolist())
     assert [entry.kind for entry in sorted_desk.session.answers("colour")] == ["choice", "choice"]

@@ -1,6 +1,5 @@
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.desk.openness import still_open, subjects
 
 CHOICE = Question.choice(0, (1, 2, 3), ("a", "b", "c"))

@@ -7,8 +7,7 @@ import pytest
 import torch
 from sklearn.datasets import make_blobs
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.desk.messages import Message
 from likewise.desk.past import FILE
 from likewise.desk.pupil import Pupil, Vectors
@@ -138,7 +137,7 @@ def test_what_was_taken_back_or_set_aside_confirms_nothing(
     pupil = pupil_of(session, said)
     numbers = list(session.graph("colour").answers)
     against = session.tell(Answer(Question.pair(0, 6), "different", criterion="colour"))
-    assert not against.taken
+    assert not against.accepted
     session.confirm("colour", against.id, [6])
     session.confirm("colour", numbers[0], [LOST])  # which the trainer does not know
     session.confirm("colour", numbers[2], [SLIP])

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 from likewise.desk.desk import Desk
 from tests.desk.folder import paint_folder
 from tests.server.test_api import give
@@ -178,4 +177,4 @@ def test_a_group_may_be_called_by_a_word_that_means_something(
         "/api/answers", json={"question": {**question, "groups": ["none", "g2"]}, "answer": "none"}
     )
     assert refused.status_code == 400
-    assert "cannot be answered" in refused.json()["message"]
+    assert "must have different keys" in refused.json()["message"]

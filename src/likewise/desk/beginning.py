@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from likewise.constraints.question import Question
-from likewise.constraints.relation import Indexes
+from likewise.types import Indexes
 
 _TRIES = 40  # draws for each question wanted
 

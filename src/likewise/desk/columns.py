@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from likewise.constraints.relation import Indexes
+from likewise.types import Indexes
 
 
 def stable_columns(

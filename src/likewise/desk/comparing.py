@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.relation import Indexes
 from likewise.desk.gallery import Gallery
 from likewise.session.groups import Group
+from likewise.types import Indexes
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,12 @@ def conflicts(session: Session, orientation: str) -> list[Conflict]:
     """Return every contradiction that is still open, the newest first."""
     with session.lock:
         graph = session.graph(orientation)
-        if not graph.set_aside:
+        if not graph.conflicts:
             return []
         entries = {entry.id: entry for entry in session.answers(orientation)}
         positions = session.images.positions
         found = []
-        for number, proof in reversed(list(graph.set_aside.items())):
+        for number, proof in reversed(list(graph.conflicts.items())):
             ids = dict.fromkeys(fact.answer_id for fact in proof)
             against = tuple(entries[i] for i in ids if i in entries)
             if number not in entries:

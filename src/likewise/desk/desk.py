@@ -5,7 +5,7 @@ import threading
 from importlib import import_module
 from typing import Self
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Question
 from likewise.desk.album import Album
 from likewise.desk.board import Board
@@ -121,7 +121,7 @@ class Desk(Board):
         self._answered(sorting, 1)
         return reply
 
-    def move(self, name: str, images: list[int], key: str, who: str = "") -> list[Told]:
+    def move(self, name: str, images: list[int], key: str, who: str = "") -> list[AnswerResult]:
         """Put pictures into a group; each is an answer."""
         sorting = self.sorting(name)
         told = sorting.move(images, key, who)
@@ -130,7 +130,7 @@ class Desk(Board):
 
     def split(
         self, name: str, images: list[int], called: str = "", who: str = ""
-    ) -> tuple[str, list[Told]]:
+    ) -> tuple[str, list[AnswerResult]]:
         """Make a new group of pictures; each is an answer. Returns its key."""
         sorting = self.sorting(name)
         key, told = sorting.split(images, called, who)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from likewise.constraints.honour import violated
+from likewise.constraints.assignment import violated_answers
 from likewise.constraints.question import RESERVED
 from likewise.desk.agreement import Agreement
 from likewise.desk.conflicts import Conflict, conflicts
@@ -128,7 +128,7 @@ class Findings:
             graph = self._session.graph(self.name)
             if graph.n_images != len(labels):  # pictures were found this very moment
                 return []
-            wrong, said = violated(labels, graph), graph.answers
+            wrong, said = violated_answers(labels, graph), graph.answers
         standing = self._standing()
         are_placed = [n for n in wrong if (labels[list(said[n].question.images)] >= 0).all()]
         return [standing[number] for number in are_placed if number in standing]

@@ -5,9 +5,9 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.relation import Indexes
 from likewise.session.atomic import write_atomic
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 FILE = "map.npz"
 SCALE = 10_000  # coordinates are whole numbers from 0 to this

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.relation import Indexes
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session.assignments import Snapshot, place_images
 from likewise.session.groups import Group
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 _SURE = 0.6  # below this a picture is among the unsure ones
 

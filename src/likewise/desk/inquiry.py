@@ -4,8 +4,16 @@ from collections import deque
 from collections.abc import Sequence
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import DIFFERENT, MAX_GROUPS, NEW, NONE, SAME, Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import (
+    DIFFERENT,
+    MAX_GROUPS,
+    NEW,
+    NONE,
+    SAME,
+    Answer,
+    Question,
+    Relation,
+)
 from likewise.desk.beginning import random_questions
 from likewise.desk.findings import Findings
 from likewise.desk.line import Check, Prefer, QuestionLine
@@ -63,7 +71,7 @@ class Inquiry(Findings):
         """Forget the founders of groups whose answer does not stand any more."""
         if self._founders:
             graph = self._session.graph(self.name)
-            said = [a for number, a in graph.answers.items() if number not in graph.set_aside]
+            said = [a for number, a in graph.answers.items() if number not in graph.conflicts]
             founded = {a.question.images[0] for a in said if a.answer in (NONE, NEW)}
             left = [one for one in self._founders if one in founded]
             self._founders = deque(left, maxlen=_FOUNDERS)

@@ -5,11 +5,11 @@ from collections import defaultdict
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Indexes
 from likewise.desk.columns import stable_columns
 from likewise.methods.base import PersonalClusterer
 from likewise.session.results import Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 _PUT_THERE = 40  # how much more an image counts that was put into a group by its name
 
@@ -76,7 +76,7 @@ def _places_before(
     places = np.full(n, -1, dtype=np.intp) if before is None else before.labels.copy()
     weight = np.ones(n, dtype=np.intp)
     weight[_known_by(places, graph)] = n
-    said = {number: a for number, a in graph.answers.items() if number not in graph.set_aside}
+    said = {number: a for number, a in graph.answers.items() if number not in graph.conflicts}
     held = pinned_columns(said, session.groups(orientation), keys)
     places[list(held)], weight[list(held)] = list(held.values()), _PUT_THERE * n
     return places, weight

@@ -6,8 +6,7 @@ Pictures split off are like each other, and unlike all groups there are.
 from collections.abc import Iterable, Sequence
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import MAX_GROUPS, NEW, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import MAX_GROUPS, NEW, Question, Relation
 from likewise.desk.gallery import Gallery
 from likewise.errors import InvalidParameterError
 

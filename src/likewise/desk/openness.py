@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 
 Subject = tuple[int, ...]
 
@@ -15,12 +14,12 @@ def subject(question: Question) -> Subject:
     return question.images if question.kind == "pair" else question.images[:1]
 
 
-def also_settled(question: Question, told: Told) -> int:
+def also_settled(question: Question, told: AnswerResult) -> int:
     """Return how many pairs an answer settled beside those it was asked about.
 
     Examples
     --------
-    >>> also_settled(Question.pair(0, 1), Told(1, taken=True, n_settled=15))
+    >>> also_settled(Question.pair(0, 1), AnswerResult(1, accepted=True, n_settled=15))
     14
     """
     return max(0, told.n_settled - (len(question.images) - 1))

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Indexes
 from likewise.desk.album import files_of
 from likewise.desk.flat import flatten, save_map
 from likewise.desk.keeping import group_keys, keep_found, number_as_before
@@ -24,6 +23,7 @@ from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
 from likewise.session.session import Session
+from likewise.types import Indexes
 
 Say = Callable[[Message], None]
 Floats = npt.NDArray[np.float32]
@@ -145,7 +145,7 @@ class Pupil:
     def _hear_what_is_right(self) -> bool:
         """Have the model trust what a person stood by; return whether that is news to it."""
         kept = self._session.confirmed(self._orientation.name)
-        aside = self.model.constraints_.set_aside  # which place nothing
+        aside = self.model.constraints_.conflicts  # which place nothing
         said = {number for number, told in self._told.items() if told not in aside}
         images = {i for number in kept.keys() & said for i in kept[number]}
         confirmed = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME, Answer, Question
 from likewise.desk.conflicts import Conflict
 from likewise.desk.findings import kind_of
@@ -29,7 +29,7 @@ class Reply:
     `questions` are the next ones, if they were asked for.
     """
 
-    told: Told
+    told: AnswerResult
     guessed: bool | None
     conflict: Conflict | None
     questions: list[Question] = field(default_factory=list)
@@ -82,31 +82,33 @@ class Sorting(Inquiry):
                 latest[answer.who] = fresh[place] = answer
         return fresh
 
-    def _reply(self, answer: Answer, told: Told | None, more: More) -> Reply:
+    def _reply(self, answer: Answer, told: AnswerResult | None, more: More) -> Reply:
         """Return what is said to one answer, which was written if `told` is given."""
         if told is None:
             number, _ = self._last_said()[answer.who]
-            return Reply(Told(number, taken=True), None, None, self._next(more))
-        guessed = self._agreement.note(answer, self._results) if told.taken else None
+            return Reply(AnswerResult(number, accepted=True), None, None, self._next(more))
+        guessed = self._agreement.note(answer, self._results) if told.accepted else None
         self._taken_in(answer, told)
         self._last_said()[answer.who] = told.id, answer
         if answer.question.kind == "pair" and answer.answer in (SAME, DIFFERENT):
             self._recent.append(answer.answer)
-        conflict = None if told.taken else self._conflict(told.id)
+        conflict = None if told.accepted else self._conflict(told.id)
         return Reply(told, guessed, conflict, self._next(more))
 
     def _next(self, more: More) -> list[Question]:
         n, holder = more
         return self.questions(n, holder) if n else []
 
-    def move(self, images: Sequence[int], key: str, who: str = "") -> list[Told]:
+    def move(self, images: Sequence[int], key: str, who: str = "") -> list[AnswerResult]:
         """Put pictures into a group; each is an answer of its own."""
         gallery = self.gallery()
         with self._session.lock:
             said = moves(images, key, gallery, self._session.graph(self.name))
             return self._tell(said, who)
 
-    def split(self, images: Sequence[int], name: str = "", who: str = "") -> tuple[str, list[Told]]:
+    def split(
+        self, images: Sequence[int], name: str = "", who: str = ""
+    ) -> tuple[str, list[AnswerResult]]:
         """Make a new group of pictures; each is an answer. Returns its key.
 
         Where the number of groups was given, it is one more from now on.
@@ -124,7 +126,7 @@ class Sorting(Inquiry):
             self._add_column(key)
         return key, told
 
-    def _tell(self, said: Sequence[tuple[Question, str]], who: str) -> list[Told]:
+    def _tell(self, said: Sequence[tuple[Question, str]], who: str) -> list[AnswerResult]:
         answers = [Answer(q, word, who=who, criterion=self.name) for q, word in said]
         told = self._session.tell_all(answers)
         for answer, one in zip(answers, told, strict=True):
@@ -194,17 +196,17 @@ class Sorting(Inquiry):
                 self._session.change_criterion(fewer)
             self._drop_column(key)
 
-    def _taken_in(self, answer: Answer, told: Told) -> None:
+    def _taken_in(self, answer: Answer, told: AnswerResult) -> None:
         """Bring what was looked up before to where it is now."""
         question = answer.question
         self.line.done(question)
-        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.taken:
+        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.accepted:
             self._founders.append(question.images[0])
         if self._asked is not None:
             self._asked.add(subject(question))
         if self._tally is not None:
             self._tally[kind_of(answer.answer)] += 1
-        if not told.taken:
+        if not told.accepted:
             self._conflicts = None
 
     def _last_said(self) -> dict[str, tuple[int, Answer]]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from likewise.constraints.question import Question
-from likewise.constraints.relation import Indexes
 from likewise.desk.messages import Message
 from likewise.session.log import Entry
+from likewise.types import Indexes
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from likewise.constraints.relation import Indexes
+from likewise.types import Indexes
 
 
 class Ties:

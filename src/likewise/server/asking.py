@@ -37,7 +37,7 @@ def asking(desk: Desk) -> APIRouter:
         conflict = reply.conflict
         made = AnswerOut(
             id=reply.told.id,
-            taken=reply.told.taken,
+            taken=reply.told.accepted,
             n_settled=reply.told.n_settled,
             n_also=also_settled(question, reply.told),
             guessed=reply.guessed,

@@ -25,7 +25,7 @@ def log(desk: Desk) -> APIRouter:
     ) -> AnswersOut:
         """Return the log, the newest first, as far as it holds the words searched for."""
         sorting = desk.sorting(orientation)
-        aside = desk.session.graph(sorting.name).set_aside
+        aside = desk.session.graph(sorting.name).conflicts
         entries = desk.session.entries(sorting.name)
         fell = {one.retracts: one.id for one, stands in entries if one.retracts and stands}
         found = [

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
-from likewise.constraints.relation import Indexes
 from likewise.desk.desk import Desk
 from likewise.desk.flat import SCALE, load_map
 from likewise.desk.gallery import Gallery
 from likewise.desk.sorting import Sorting
 from likewise.server.found import GroupOut, GroupsOut, MapOut, PictureOut
 from likewise.server.shapes import GroupIn, Words
+from likewise.types import Indexes
 
 Limit = Annotated[int, Query(ge=0, le=500)]
 From = Annotated[int, Query(ge=0, le=2**31)]

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from likewise import __version__
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Question
 from likewise.desk.conflicts import Conflict, compared
 from likewise.desk.desk import Desk
@@ -107,12 +107,12 @@ class Views:
             ),
         )
 
-    def moved(self, told: list[Told], sorting: Sorting) -> dict[str, Any]:
+    def moved(self, told: list[AnswerResult], sorting: Sorting) -> dict[str, Any]:
         """Return what became of pictures that were moved."""
-        aside = {one.id for one in told if not one.taken}
+        aside = {one.id for one in told if not one.accepted}
         found = [one for one in sorting.conflicts() if one.entry.id in aside]
         return {
-            "n_taken": sum(one.taken for one in told),
+            "n_taken": sum(one.accepted for one in told),
             "n_settled": sum(one.n_settled for one in told),
             "conflicts": [self.conflict(one, sorting.results) for one in found],
         }

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -56,11 +56,18 @@ def export_csv(
 
 def write_csv(stream: IO[str], rows: Iterable[Assignment]) -> None:
     """Write a header and one row per image."""
+    cells = (
+        (row.path, row.cluster, row.name, f"{row.confidence:.4f}", str(row.answered).lower())
+        for row in rows
+    )
+    write_table(stream, COLUMNS, cells)
+
+
+def write_table(stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write any table as CSV to an open file or to stdout."""
     table = csv.writer(stream, lineterminator="\n")
-    table.writerow(COLUMNS)
-    for row in rows:
-        answered = "true" if row.answered else "false"
-        table.writerow((row.path, row.cluster, row.name, f"{row.confidence:.4f}", answered))
+    table.writerow(header)
+    table.writerows(rows)
 
 
 def to_csv(rows: Iterable[Assignment]) -> str:

@@ -1,4 +1,4 @@
-"""Slips of people who know the commands: one path for another, a word left out, a page open."""
+"""Common mistakes: the wrong path, a missing option, a session whose page is open."""
 
 import os
 import sqlite3
@@ -17,7 +17,7 @@ from tests.cli.conftest import Run, error_of
 
 @pytest.fixture
 def session(photos: Path) -> Path:
-    """A session beside the photos with two criteria, and an answer by one of them."""
+    """A session next to the photos with two criteria, and an answer for one of them."""
     path = photos.with_name("photos.likewise")
     with Session.create(path, read_folder(photos)) as opened:
         opened.add_criterion("mood", 2)
@@ -28,7 +28,7 @@ def session(photos: Path) -> Path:
 
 @pytest.fixture
 def page(session: Path) -> Iterator[Door]:
-    """The door of that session's page, which is open."""
+    """The address of the page of that session, which is open."""
     with bind("127.0.0.1", 0) as bound, Session.open(session):
         bound.listen()
         door = Door("127.0.0.1", bound.getsockname()[1], "token")
@@ -37,11 +37,11 @@ def page(session: Path) -> Iterator[Door]:
 
 
 def _too_late(*args: object, **options: object) -> None:
-    raise AssertionError("the long work began")
+    raise AssertionError("a long step has started")
 
 
 @pytest.mark.parametrize(
-    ("words", "behind", "command"),
+    ("arguments", "options", "command"),
     [
         (("start",), ("--by", "x"), "start"),
         (("fit",), ("-k", 2), "fit"),
@@ -49,21 +49,23 @@ def _too_late(*args: object, **options: object) -> None:
         (("predict", "photos.likewise"), ("--by", "colour"), "predict photos.likewise"),
     ],
 )
-def test_a_session_is_no_folder_of_pictures(
+def test_a_session_given_as_image_folder(
     run: Run,
     photos: Path,
     session: Path,
-    words: tuple[str, ...],
-    behind: tuple[object, ...],
+    arguments: tuple[str, ...],
+    options: tuple[object, ...],
     command: str,
 ) -> None:
-    message = error_of(run, *words, session, *behind)
-    assert f"{session} is a session, not a folder of pictures; its pictures are" in message
+    message = error_of(run, *arguments, session, *options)
+    assert f"{session} is a session, not a folder of images; its images are" in message
     assert message.endswith(f"in {photos}, so use `likewise {command} {photos}`.\n")
     assert not Path("photos.likewise.likewise").exists()
 
 
-def test_a_session_elsewhere_is_named_in_the_command(run: Run, photos: Path, session: Path) -> None:
+def test_the_corrected_command_contains_the_path_of_the_session(
+    run: Run, photos: Path, session: Path
+) -> None:
     session.rename("mine.likewise")
     message = error_of(run, "start", "mine.likewise", "--by", "x")
     assert f"`likewise start {photos} --session mine.likewise`." in message
@@ -72,11 +74,11 @@ def test_a_session_elsewhere_is_named_in_the_command(run: Run, photos: Path, ses
         db.execute("PRAGMA user_version = 999")  # of a newer release
     db.close()
     message = error_of(run, "start", "mine.likewise", "--by", "x")
-    assert "is a session, not a folder of pictures; give the folder that" in message
+    assert "is a session, not a folder of images; give the folder that" in message
 
 
 @pytest.mark.parametrize("words", [("export",), ("predict", "photos"), ("ask",)])
-def test_one_of_several_criteria_must_be_named(
+def test_one_of_several_criteria_must_be_given(
     run: Run, session: Path, words: tuple[str, ...]
 ) -> None:
     command, *others = words
@@ -84,24 +86,26 @@ def test_one_of_several_criteria_must_be_named(
     assert "This session has 2 criteria; choose one with --by: colour, mood." in message
 
 
-def test_where_there_is_no_model_it_is_said(run: Run, photos: Path) -> None:
+def test_a_model_that_does_not_exist(run: Run, photos: Path) -> None:
     message = error_of(run, "predict", "nope.likewise", photos)
     assert "There is nothing at nope.likewise; check its name" in message
 
 
-def test_what_cannot_be_predicted_is_said_before_the_long_work(
+def test_invalid_input_of_predict_raises_before_a_long_step(
     run: Run, session: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("likewise.desk.pupil.Vectors.of", _too_late)
     message = error_of(run, "predict", session, "nowhere", "--by", "colour")
     assert "The folder 'nowhere' does not exist" in message
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
-    assert "has no answers by 'mood'" in error_of(run, "predict", session, photos, "--by", "mood")
+    assert "has no answers for the criterion 'mood'" in error_of(
+        run, "predict", session, photos, "--by", "mood"
+    )
     assert "is not a saved likewise model" in error_of(run, "predict", photos, photos)
 
 
 @pytest.mark.parametrize(
-    ("words", "called"),
+    ("arguments", "given"),
     [
         (("ask", "photos.likewise", "--by", "colour"), "photos.likewise"),
         (("answers", "photos.likewise", "--import", "a.jsonl"), "photos.likewise"),
@@ -109,20 +113,20 @@ def test_what_cannot_be_predicted_is_said_before_the_long_work(
         (("start", "photos", "--by", "colour"), "photos"),
     ],
 )
-def test_while_the_page_is_open_its_address_is_told(
+def test_the_error_contains_the_address_of_an_open_page(
     run: Run,
     page: Door,
     monkeypatch: pytest.MonkeyPatch,
-    words: tuple[object, ...],
-    called: str,
+    arguments: tuple[object, ...],
+    given: str,
 ) -> None:
     monkeypatch.setattr("likewise.images.files.read_folder", _too_late)
-    message = error_of(run, *words)
-    assert f"{called} is at work in another process already, and its page is" in message
-    assert f"is {page.address} ; go on there" in message
+    message = error_of(run, *arguments)
+    assert f"{given} is already open in another process, and its page is" in message
+    assert f"is {page.address} ; continue there" in message
 
 
-def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:
+def test_the_error_does_not_contain_the_address_of_a_closed_page(run: Run, session: Path) -> None:
     with bind("127.0.0.1", 0) as bound:
         keep_door(session, Door("127.0.0.1", bound.getsockname()[1], "token"))
     with Session.open(session):
@@ -132,7 +136,7 @@ def test_a_page_that_was_closed_is_not_told(run: Run, session: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("start", "--by", "x", "--no-browser"), ("fit", "-k", 2)])
-def test_beside_a_folder_that_is_read_only_a_session_can_be_elsewhere(
+def test_next_to_a_read_only_folder_the_path_of_the_session_can_be_given(
     run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...]
 ) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)

@@ -1,4 +1,4 @@
-"""Encoders that cannot be had, disks that are full, pictures that changed: through the door."""
+"""Commands with an invalid encoder, a full disk, or changed images."""
 
 import resource
 from pathlib import Path
@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.cli.embed import write_rows
+from likewise.cli.embed import write_matrix
 from likewise.encoders.embeddings import Embeddings
 from likewise.errors import SessionError
 from tests.cli.conftest import Run, error_of, json_of, paint
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("fit", "empty", "-k", 2),
         ("embed", "empty", "-o", "rows.npy"),
@@ -32,49 +32,47 @@ from tests.cli.conftest import Run, error_of, json_of, paint
         ("./empty", "The folder empty is not a model: it has no config.json"),
     ],
 )
-def test_an_encoder_that_cannot_be_had_is_named_before_any_picture_is_read(
-    run: Run, tmp_path: Path, words: tuple[object, ...], encoder: str, message: str
+def test_an_invalid_encoder_raises_before_any_image_is_read(
+    run: Run, tmp_path: Path, arguments: tuple[object, ...], encoder: str, message: str
 ) -> None:
-    """The folder is empty, and each command would say that next."""
+    """The folder is empty, which would be the next error of each command."""
     (tmp_path / "empty").mkdir()
-    assert message in error_of(run, *words, "--encoder", encoder)
+    assert message in error_of(run, *arguments, "--encoder", encoder)
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
 
 
-def test_a_full_disk_while_embedding_loses_nothing_and_the_next_run_goes_on(
+def test_a_full_disk_while_embedding_loses_nothing_and_the_next_run_continues(
     run: Run, photos: Path, tmp_path: Path
 ) -> None:
-    words = ("embed", photos, "-o", "rows.npy", "--encoder", "efficientnet-lite0-32")
+    arguments = ("embed", photos, "-o", "rows.npy", "--encoder", "efficientnet-lite0-32")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))  # eight of 24 vectors
-        message = error_of(run, *words)
+        message = error_of(run, *arguments)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "the disk is full. Nothing kept so far is lost; free some space" in message
     assert not (tmp_path / "rows.npy").exists()
-    assert json_of(run(*words, "--json"))["n_images"] == 24
+    assert json_of(run(*arguments, "--json"))["n_images"] == 24
 
 
-def test_where_vectors_cannot_be_written_the_system_says_why(tmp_path: Path) -> None:
-    """NumPy itself says only how many numbers it could not write, also of a full disk."""
+def test_an_error_in_writing_contains_the_reason_of_the_system(tmp_path: Path) -> None:
+    """The error of NumPy contains only how many numbers were not written."""
     found = Embeddings({"last": np.ones((200, 500), np.float32)})
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
         with pytest.raises(SessionError, match="File too large"):
-            write_rows(tmp_path / "rows.npy", found)
+            write_matrix(tmp_path / "rows.npy", found)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_picture_that_changed_is_embedded_again_and_the_others_are_not(
-    run: Run, photos: Path, tmp_path: Path
-) -> None:
+def test_only_changed_images_are_embedded_again(run: Run, photos: Path, tmp_path: Path) -> None:
     def embedded(name: str) -> npt.NDArray[np.float32]:
-        words = ("embed", photos, "-o", name, "--encoder", "efficientnet-lite0-32", "--json")
-        json_of(run(*words))
+        options = ("-o", name, "--encoder", "efficientnet-lite0-32", "--json")
+        json_of(run("embed", photos, *options))
         rows: npt.NDArray[np.float32] = np.load(tmp_path / name)
         return rows
 
@@ -83,6 +81,6 @@ def test_a_picture_that_changed_is_embedded_again_and_the_others_are_not(
     second = embedded("second.npy")
     assert (first != second).any(axis=1).tolist() == [True] + [False] * 23
     indexes = list((tmp_path / "cache").glob("*.jsonl"))
-    assert len(indexes) == 2  # of vectors, and of places
+    assert len(indexes) == 2  # of embeddings, and of local features
     for index in indexes:
         assert len(index.read_text().splitlines()) == 1 + 24 + 1

@@ -1,4 +1,4 @@
-"""Pictures in a terminal: each protocol decoded again by the test."""
+"""Images in a terminal: the test decodes the output of each protocol."""
 
 import base64
 import io
@@ -10,14 +10,14 @@ import pytest
 from PIL import Image
 
 from likewise.cli.terminal_images import (
-    WAYS,
+    PROTOCOLS,
     ImageViewer,
     blocks,
     iterm,
     kitty,
     montage,
+    protocol_in_environment,
     sixel,
-    way_of,
 )
 from likewise.constraints.question import Question
 from likewise.errors import ImageError, UnknownNameError
@@ -25,7 +25,7 @@ from likewise.errors import ImageError, UnknownNameError
 
 @pytest.fixture
 def sheet() -> Image.Image:
-    """Two fields, red and blue, 8 by 12."""
+    """A red and a blue half, 8 by 12."""
     pixels = np.zeros((12, 8, 3), dtype=np.uint8)
     pixels[:, :4], pixels[:, 4:] = (255, 0, 0), (0, 0, 255)
     return Image.fromarray(pixels)
@@ -35,7 +35,7 @@ def png(content: str) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(content))))
 
 
-def test_kitty_gets_a_png_in_pieces(sheet: Image.Image) -> None:
+def test_kitty_output_is_a_png_in_chunks(sheet: Image.Image) -> None:
     noise = Image.effect_noise((90, 90), 80).convert("RGB")
     for picture in (sheet, noise):
         pieces = re.findall(r"\x1b_G([^;]*);([^\x1b]*)\x1b\\", kitty(picture))
@@ -45,7 +45,7 @@ def test_kitty_gets_a_png_in_pieces(sheet: Image.Image) -> None:
         np.testing.assert_array_equal(png("".join(p for _, p in pieces)), np.asarray(picture))
 
 
-def test_iterm_gets_a_png_inline(sheet: Image.Image) -> None:
+def test_iterm_output_is_an_inline_png(sheet: Image.Image) -> None:
     found = re.fullmatch(
         r"\x1b\]1337;File=inline=1;size=(\d+);[^:]*:([^\x07]*)\x07\n", iterm(sheet)
     )
@@ -54,7 +54,7 @@ def test_iterm_gets_a_png_inline(sheet: Image.Image) -> None:
     np.testing.assert_array_equal(png(found[2]), np.asarray(sheet))
 
 
-def test_sixels_say_every_pixel(sheet: Image.Image) -> None:
+def test_sixels_contain_every_pixel(sheet: Image.Image) -> None:
     found = re.fullmatch(r'\x1bPq"1;1;8;12((?:#\d+;2;\d+;\d+;\d+)+)(.*)\x1b\\\n', sixel(sheet))
     assert found is not None
     colours = {
@@ -72,7 +72,7 @@ def test_sixels_say_every_pixel(sheet: Image.Image) -> None:
     np.testing.assert_array_equal(pixels, np.asarray(sheet))
 
 
-def test_blocks_are_two_pixels_a_character(sheet: Image.Image) -> None:
+def test_blocks_show_two_pixels_with_one_character(sheet: Image.Image) -> None:
     lines = blocks(sheet).splitlines()
     assert len(lines) == 6
     assert lines[0].startswith("\x1b[38;2;255;0;0;48;2;255;0;0m▀")
@@ -81,7 +81,7 @@ def test_blocks_are_two_pixels_a_character(sheet: Image.Image) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "way"),
+    ("environment", "protocol"),
     [
         ({"TERM": "xterm-ghostty"}, "kitty"),
         ({"TERM": "xterm", "KITTY_WINDOW_ID": "1"}, "kitty"),
@@ -92,12 +92,14 @@ def test_blocks_are_two_pixels_a_character(sheet: Image.Image) -> None:
         ({}, "open"),
     ],
 )
-def test_the_way_goes_by_what_the_terminal_says(environment: dict[str, str], way: str) -> None:
-    assert way_of(environment, True) == way
-    assert way_of(environment, False) == "names"
+def test_the_protocol_depends_on_the_environment(
+    environment: dict[str, str], protocol: str
+) -> None:
+    assert protocol_in_environment(environment, True) == protocol
+    assert protocol_in_environment(environment, False) == "names"
 
 
-def test_a_sheet_has_all_pictures_in_a_row_and_a_grey_field_for_a_lost_one() -> None:
+def test_a_montage_has_all_images_in_a_row_and_a_grey_square_for_a_missing_one() -> None:
     out = io.BytesIO()
     Image.new("RGB", (20, 10), (0, 255, 0)).save(out, "webp", lossless=True)
     sheet = np.asarray(montage([out.getvalue(), None], 20))
@@ -106,7 +108,7 @@ def test_a_sheet_has_all_pictures_in_a_row_and_a_grey_field_for_a_lost_one() -> 
     assert sheet[10, 60].tolist() == [128, 128, 128]
 
 
-def test_a_question_is_drawn_opened_or_left_to_its_names(
+def test_images_are_drawn_opened_or_not_shown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def thumbnail(image: int) -> bytes:
@@ -121,15 +123,15 @@ def test_a_question_is_drawn_opened_or_left_to_its_names(
     monkeypatch.setattr("webbrowser.open", no_browser)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     written: list[str] = []
-    for way in ("blocks", "names", "open"):
-        show = ImageViewer(thumbnail, way, written.append)
+    for protocol in ("blocks", "names", "open"):
+        show = ImageViewer(thumbnail, protocol, written.append)
         show(Question.pair(0, 1))
-        assert len(list(tmp_path.iterdir())) == (way == "open")
+        assert len(list(tmp_path.iterdir())) == (protocol == "open")
         show.close()
     assert "▀" in written[0]
     assert opened[0].startswith("file://")
-    assert written[1].startswith("(the pictures are in")
+    assert written[1].startswith("(the images are in")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(UnknownNameError, match="did you mean 'sixel'"):
         ImageViewer(thumbnail, "sixl")
-    assert WAYS[0] == "auto"
+    assert PROTOCOLS[0] == "auto"
