@@ -1,4 +1,4 @@
-"""How fast the bundled encoder is, against plain float32 torch on the same network."""
+"""Speed of the bundled encoder, compared with plain float32 torch on the same network."""
 
 import sys
 import tempfile
@@ -7,98 +7,90 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import torch
 from PIL import Image
 
-from likewise.encoders.bundled import LiteEncoder, load_network
-from likewise.encoders.efficientnet_lite import CENTRE, SCALE
-from likewise.encoders.embed import embed
-from likewise.encoders.encoder import Bytes, Floats
-from likewise.encoders.lite_runners import GRID_STAGE
-from likewise.encoders.pooling import grid_means, mean_and_spread
+from likewise.embedding.bundled.encoder import BundledEncoder
+from likewise.embedding.bundled.inference import n_threads
+from likewise.embedding.embed import embed
+from likewise.embedding.encoder import Bytes
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
+from likewise.types import Floats
 from likewise_bench.datasets.synthetic import make_scenes
+from tests.embedding.torch_reference import reference_blocks
 
-TIMES_FASTER, COSINE = 4.0, 0.999  # what must hold
-_USUAL, _SMALL = 32, 8  # batches of plain torch; the maps of a small one stay in the cache
+SPEEDUP, COSINE = 4.0, 0.999  # targets
+_USUAL, _SMALL = 32, 8  # batch sizes of plain torch; the maps of a small batch fit in the cache
 _ROUNDS, _MORE_FILES = 3, 4
 Vectors = Mapping[str, Floats | Bytes]
 
 
 def encoders_bench(n_images: int = 64) -> None:
-    """Print the rate of plain torch, ours, and how well the vectors agree."""
-    write, encoder = sys.stdout.write, LiteEncoder()
-    pictures, _ = make_scenes(_MORE_FILES * n_images)  # all unlike: copies are not encoded
-    squares = np.stack([encoder.prepare(picture) for picture in pictures[:n_images]])
-    ways: dict[str, Callable[[], Vectors]] = {
+    """Print the rates of plain torch and of the encoder, and the agreement of the vectors."""
+    write, encoder = sys.stdout.write, BundledEncoder()
+    images, _ = make_scenes(_MORE_FILES * n_images)  # all different: copies are encoded once
+    squares = np.stack([encoder.prepare(image) for image in images[:n_images]])
+    functions: dict[str, Callable[[], Vectors]] = {
         "plain": _at_batch(encoder, squares, _USUAL),
         "small": _at_batch(encoder, squares, _SMALL),
         "ours": lambda: encoder.encode(list(squares)),
     }
-    rates = measure_rates(ways, n_images)
-    write(f"{encoder.name}, {n_images} pictures, {torch.get_num_threads()} threads\n")
-    write(_line(f"plain float32 torch, batches of {_USUAL}", rates["plain"], "pictures/s"))
-    write(_line(f"plain float32 torch, batches of {_SMALL}", rates["small"], "pictures/s"))
-    write(_line("ours", rates["ours"], "pictures/s"))
-    times = rates["ours"] / rates["plain"]
-    write(_line(f"ours over batches of {_USUAL}", times, f"times; {_verdict(times, TIMES_FASTER)}"))
+    rates = measure_rates(functions, n_images)
+    write(f"{encoder.name}, {n_images} images, {n_threads()} threads\n")
+    write(_line(f"plain float32 torch, batches of {_USUAL}", rates["plain"], "images/s"))
+    write(_line(f"plain float32 torch, batches of {_SMALL}", rates["small"], "images/s"))
+    write(_line("ours", rates["ours"], "images/s"))
+    speedup = rates["ours"] / rates["plain"]
+    verdict = f"times; {_verdict(speedup, SPEEDUP)}"
+    write(_line(f"ours over batches of {_USUAL}", speedup, verdict))
     write(_line(f"ours over batches of {_SMALL}", rates["ours"] / rates["small"], "times"))
-    write(_line("ours, from JPEG files, decoded beside", rate_of_files(pictures), "pictures/s"))
-    for facet, cosine in agreement(ways["ours"](), ways["plain"]()).items():
-        write(_line(f"mean cosine of {facet}", cosine, _verdict(cosine, COSINE)))
+    write(_line("ours, from JPEG files", rate_of_files(images), "images/s"))
+    for block, cosine in agreement(functions["ours"](), functions["plain"]()).items():
+        write(_line(f"mean cosine of {block}", cosine, _verdict(cosine, COSINE)))
 
 
-def plain_vectors(encoder: LiteEncoder, squares: Pixels) -> Vectors:
-    """Return the network's facets as eager torch computes them, nothing folded or reordered."""
-    x = torch.from_numpy(squares).permute(0, 3, 1, 2).contiguous().float()
-    with torch.inference_mode():
-        maps = load_network(encoder.variant)((x - CENTRE) / SCALE)
-        pooled = {f"stage{i}": mean_and_spread(m) for i, m in enumerate(maps[:-1])}
-        pooled["last"] = maps[-1].mean((2, 3))
-    pooled["grid"] = grid_means(maps[GRID_STAGE])
-    return {facet: vectors.numpy() for facet, vectors in pooled.items()}
-
-
-def measure_rates(ways: Mapping[str, Callable[[], Vectors]], n_images: int) -> dict[str, float]:
-    """Return pictures a second of each way: the best of several rounds, taken in turns."""
-    seconds = dict.fromkeys(ways, float("inf"))
+def measure_rates(
+    functions: Mapping[str, Callable[[], Vectors]], n_images: int
+) -> dict[str, float]:
+    """Return the images per second of each function: the best of several interleaved rounds."""
+    seconds = dict.fromkeys(functions, float("inf"))
     for _ in range(_ROUNDS):
-        for name, way in ways.items():
+        for name, function in functions.items():
             begin = time.perf_counter()
-            way()
+            function()
             seconds[name] = min(seconds[name], time.perf_counter() - begin)
     return {name: n_images / value for name, value in seconds.items()}
 
 
 def agreement(ours: Vectors, plain: Vectors) -> dict[str, float]:
-    """Return for each facet the mean cosine between the two vectors of a picture."""
+    """Return for each block the mean cosine between the two vectors of an image."""
     return {
-        facet: float(
-            np.mean([_cosine(a, b) for a, b in zip(ours[facet], plain[facet], strict=True)])
+        block: float(
+            np.mean([_cosine(a, b) for a, b in zip(ours[block], plain[block], strict=True)])
         )
-        for facet in plain
+        for block in plain
     }
 
 
-def rate_of_files(pictures: Pixels) -> float:
-    """Return pictures a second from a folder of JPEG files to vectors, nothing kept."""
+def rate_of_files(images: Pixels) -> float:
+    """Return images per second from a folder of JPEG files to vectors, without a cache."""
     with tempfile.TemporaryDirectory() as folder:
-        for i, picture in enumerate(pictures):
-            Image.fromarray(picture).save(Path(folder) / f"{i:05}.jpg", quality=95)
-        collection, encoder = read_folder(folder), LiteEncoder()
-        encoder.encode([pictures[0]])  # loading the weights is not what is timed
+        for i, image in enumerate(images):
+            Image.fromarray(image).save(Path(folder) / f"{i:05}.jpg", quality=95)
+        collection, encoder = read_folder(folder), BundledEncoder()
+        encoder.encode([images[0]])  # load the weights before timing
         begin = time.perf_counter()
         embed(collection, encoder)
-        return len(pictures) / (time.perf_counter() - begin)
+        return len(images) / (time.perf_counter() - begin)
 
 
-def _at_batch(encoder: LiteEncoder, squares: Pixels, size: int) -> Callable[[], Vectors]:
+def _at_batch(encoder: BundledEncoder, squares: Pixels, size: int) -> Callable[[], Vectors]:
     def run() -> Vectors:
         parts = [
-            plain_vectors(encoder, squares[i : i + size]) for i in range(0, len(squares), size)
+            reference_blocks(encoder.variant, squares[i : i + size])
+            for i in range(0, len(squares), size)
         ]
-        return {f: np.concatenate([part[f] for part in parts]) for f in parts[0]}
+        return {block: np.concatenate([part[block] for part in parts]) for block in parts[0]}
 
     return run
 

@@ -9,10 +9,10 @@ from multiprocessing import get_context
 import numpy as np
 import numpy.typing as npt
 
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.places import Places, grids_of, widths
-from likewise.encoders.registry import make_encoder
-from likewise.estimators.kernel.likewise import Likewise
+from likewise.embedding.embeddings import Embeddings, LocalFeatures
+from likewise.embedding.encoder import grid_widths, patch_grids
+from likewise.embedding.registry import make_encoder
+from likewise.methods.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from likewise_bench.runner import peak_memory_mb
@@ -47,13 +47,13 @@ def likewise_bench() -> Iterator[str]:
     """Yield the printed rows: 60,000 images as the bundled encoder sees them, and a million."""
     nowhere: Grids = {}
     bundled = make_encoder()
-    seen = dict(bundled.facets), dict(grids_of(bundled))
+    seen = dict(bundled.blocks), dict(patch_grids(bundled))
     sizes = ((60_000, *seen, 3.0), (1_000_000, MILLION, nowhere, 20.0))
     for n_images, facets, grids, most in sizes:
         # A process each: the peak of memory never falls.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             wait = alone.submit(measure, n_images, facets, grids).result()
-        n_bytes = sum(widths(grids).values())
+        n_bytes = sum(grid_widths(grids).values())
         places = f" and {n_bytes:,} bytes of places" if grids else ""
         numbers = f"{sum(facets.values()):,} numbers{places} each"
         yield f"{n_images:,} images, {numbers}, up to {_ANSWERS[-1]} answers:"
@@ -112,9 +112,9 @@ def _collection(
         rows[part] += centres[truth[part]]
     places = None
     if grids:
-        noise = rng.integers(0, 256, (n_images, sum(widths(grids).values())), dtype=np.uint8)
-        places = Places(noise, grids, np.arange(n_images))
-    return Embeddings.split(rows, facets, places=places), truth
+        noise = rng.integers(0, 256, (n_images, sum(grid_widths(grids).values())), dtype=np.uint8)
+        places = LocalFeatures(noise, grids, np.arange(n_images))
+    return Embeddings.from_matrix(rows, facets, local_features=places), truth
 
 
 def _row(what: str, value: float, most: float, unit: str) -> str:

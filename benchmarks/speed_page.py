@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.load_test import LoadTest, Seen
 from benchmarks.synthetic_load_data import keep_vectors, paint
-from likewise.encoders.registry import DEFAULT
+from likewise.embedding.registry import DEFAULT
 from likewise.errors import LikewiseError
 from likewise.images.files import read_folder
 from likewise.session.session import Session

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from likewise.encoders.places import grids_of, widths
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.encoder import grid_widths, patch_grids
+from likewise.embedding.registry import make_encoder
 from likewise.seeds import stream
 from likewise.session.create import EMBEDDINGS
 
@@ -45,10 +45,13 @@ def keep_vectors(session: Path, identities: list[str], names: list[str], encoder
     made = make_encoder(encoder)
     rng = stream(0, "tiny vectors")
     groups = np.array([int(group_of(name)) for name in names])
-    width = sum(made.facets.values())
+    width = sum(made.blocks.values())
     centres = rng.normal(size=(groups.max() + 1, width)).astype(np.float32)
-    store, n_bytes = EmbeddingStore(session / EMBEDDINGS), sum(widths(grids_of(made)).values())
-    shelf, places = store.shelf(made), store.places(made) if n_bytes else None
+    store, n_bytes = (
+        EmbeddingCache(session / EMBEDDINGS),
+        sum(grid_widths(patch_grids(made)).values()),
+    )
+    shelf, places = store.vectors(made), store.local_features(made) if n_bytes else None
     for start in range(0, len(names), _A_FOLDER):
         part = identities[start : start + _A_FOLDER]
         shelf.add(part, _around(centres[groups[start : start + len(part)]], rng))

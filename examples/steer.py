@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise import LabelOracle, Likewise
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.metrics import accuracy
 
 # A collection that can be sorted in two independent ways: one loud, one quiet.

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.speed_encoders import measure_rates
-from likewise.encoders.embed import embed
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.encoder import Floats
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.embedding.cache import EmbeddingCache, default_cache_folder
+from likewise.embedding.embed import embed
+from likewise.embedding.embeddings import Embeddings
+from likewise.embedding.registry import make_encoder
 from likewise.seeds import stream
+from likewise.types import Floats
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.datasets.registry import load_dataset
 from likewise_bench.datasets.synthetic import make_scenes
@@ -41,7 +41,7 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
     rates = rates_of(encoders)
     for encoder in encoders:
         vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
-        for facets in (["last"], list(next(iter(vectors.values())).facets)):
+        for facets in (["last"], list(next(iter(vectors.values())).blocks)):
             found = [
                 probe(prepared(vectors[name], facets), sets[name].labels(column), seed)
                 for name, column in tasks
@@ -64,14 +64,14 @@ def rates_of(encoders: Sequence[str]) -> dict[str, float]:
 def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
     """Return the vectors of a data set of pictures, kept in the user's cache."""
     assert dataset.collection is not None  # all of `DATASETS` are pictures
-    return embed(dataset.collection, make_encoder(encoder), EmbeddingStore(default_cache()))
+    return embed(dataset.collection, make_encoder(encoder), EmbeddingCache(default_cache_folder()))
 
 
 def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
     """Return facets side by side: signed root, each column standardised, rows of length one."""
     columns = []
     for facet in facets:
-        x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
+        x = np.sign(vectors.blocks[facet]) * np.sqrt(np.abs(vectors.blocks[facet]))
         x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
         columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
     rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(facets)))

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from likewise.encoders.embeddings import Embeddings
-from likewise.estimators.kernel.visual_words import VisualWords
+from likewise.embedding.embeddings import Embeddings
 from likewise.methods.source import VectorSource
 from likewise.nn.scaling import FacetScaling
 from likewise_bench.evaluation import GroundTruth
@@ -42,12 +41,12 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
     """Return the same with the collection's own words as further facets; None without places."""
-    places = getattr(vectors, "places", None)
-    words = VisualWords(_N_WORDS, seed).fit(places).transform(places)
+    places = getattr(vectors, "local_features", None)
+    words = Vocabulary(_N_WORDS, seed).fit(places)(places)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}
-    rows = _scaled(Embeddings({**vectors.facets, **roots}))
+    rows = _scaled(Embeddings({**vectors.blocks, **roots}))
     return round(cross_validated(rows, truth, seed), 4)
 
 

@@ -72,6 +72,26 @@ class EncoderError(LikewiseError):
     """An encoder cannot be had, or does not give vectors."""
 
 
+class MissingExtraError(LikewiseError, ImportError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    what : str
+        What needs it, as the subject of a sentence: ``"The method 'cc'"``.
+    package : str
+        The package that is missing.
+    extra : str
+        The extra that installs it.
+    """
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the package {package}, which is not installed; "
+            f"run `pip install 'likewise[{extra}]'`."
+        )
+
+
 class ModelFileError(LikewiseError, ValueError):
     """A saved model or checkpoint cannot be loaded as asked."""
 

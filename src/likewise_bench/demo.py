@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from likewise.encoders.embed import embed
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed
+from likewise.embedding.registry import make_encoder
 from likewise.images.arrays import ArrayCollection
 from likewise.images.resize import thumbnail
 from likewise.methods.base import PersonalClusterer
@@ -80,7 +80,7 @@ def run_demo(
     n_questions: int = 100,
     *,
     seed: int = 0,
-    store: EmbeddingStore | None = None,
+    store: EmbeddingCache | None = None,
     step: Step = quiet,
 ) -> Demo:
     """Sort painted pictures without a word, then by `WANTED` as a simulated person answers."""

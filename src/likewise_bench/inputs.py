@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.encoders.embed import Embeddings, embed
-from likewise.encoders.registry import DEFAULT, make_encoder
-from likewise.encoders.store import EmbeddingStore, default_cache
+from likewise.embedding.cache import EmbeddingCache, default_cache_folder
+from likewise.embedding.embed import embed
+from likewise.embedding.embeddings import Embeddings
+from likewise.embedding.registry import DEFAULT, make_encoder
 from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import FileCollection
@@ -140,8 +141,8 @@ def _embedded(
     # Files are all embedded: the encoder reads large ones faster when it sees they are files.
     is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)
     seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
-    found = embed(seen, encoder, EmbeddingStore(default_cache()), step("embedding"))
-    kept = np.arange(len(seen)) if found.kept is None else found.kept
+    found = embed(seen, encoder, EmbeddingCache(default_cache_folder()), step("embedding"))
+    kept = np.arange(len(seen)) if found.positions is None else found.positions
     places = np.arange(len(seen)) if is_whole else wanted  # in `collection`
     rows = {int(position): row for row, position in enumerate(places[kept])}
     lost = zip(np.delete(places, kept), found.skipped, strict=True)

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import wraps
 from typing import Any
 
-from likewise.encoders.registry import DEFAULT
+from likewise.embedding.registry import DEFAULT
 from likewise.errors import InvalidParameterError
 from likewise.methods.architecture import Architecture
 from likewise.methods.base import PersonalClusterer

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.analysis import probe_encoders
 from benchmarks.analysis.probe_encoders import prepared, probe, probe_table, rates_of
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.encoder import Floats
+from likewise.embedding.embeddings import Embeddings
 from likewise.seeds import stream
+from likewise.types import Floats
 from likewise_bench.datasets.base import Dataset
 
 RNG = stream(0, "probe")

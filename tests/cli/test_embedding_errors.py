@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.cli.embed import write_matrix
-from likewise.encoders.embeddings import Embeddings
+from likewise.cli.embed import write_rows
+from likewise.embedding.embeddings import Embeddings
 from likewise.errors import SessionError
 from tests.cli.conftest import Run, error_of, json_of, paint
 
@@ -27,8 +27,8 @@ from tests.cli.conftest import Run, error_of, json_of, paint
     ("encoder", "message"),
     [
         ("bundeld", "not a known encoder; did you mean 'bundled'?"),
-        ("efficientnet-lite0-8", "size=8 leaves nothing to see"),
-        ("./elsewhere", "The folder ./elsewhere does not exist; give a folder with a model"),
+        ("efficientnet-lite0-8", "size must be between 32 and 1024 pixels, got 8."),
+        ("./elsewhere", "The folder ./elsewhere does not exist; use a folder with a model"),
         ("./empty", "The folder empty is not a model: it has no config.json"),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_full_disk_while_embedding_loses_nothing_and_the_next_run_continues(
         message = error_of(run, *arguments)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "the disk is full. Nothing kept so far is lost; free some space" in message
+    assert "the disk is full. Existing vectors are not lost. Free some space" in message
     assert not (tmp_path / "rows.npy").exists()
     assert json_of(run(*arguments, "--json"))["n_images"] == 24
 

@@ -312,7 +312,7 @@ def test_embeddings_are_cached(run: Run, photos: Path, monkeypatch: pytest.Monke
     def no_more(*args: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("likewise.encoders.bundled.LiteEncoder.encode", no_more)
+    monkeypatch.setattr("likewise.embedding.bundled.encoder.BundledEncoder.encode", no_more)
     done(run("embed", photos, "-o", "again.npy"))
     np.testing.assert_array_equal(np.load("vectors.npy"), np.load("again.npy"))
 

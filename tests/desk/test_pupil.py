@@ -11,7 +11,7 @@ from likewise.constraints.question import Answer, Question, Relation
 from likewise.desk.messages import Message
 from likewise.desk.past import FILE
 from likewise.desk.pupil import Pupil, Vectors
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.session import Session
 from tests.session.pictures import pictures
 

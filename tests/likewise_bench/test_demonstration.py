@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
 from likewise.metrics import accuracy
 from likewise_bench.demo import Demo, demo_page, run_demo
 
@@ -13,7 +13,7 @@ from likewise_bench.demo import Demo, demo_page, run_demo
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     with threadpool_limits(1):
-        return run_demo(128, 32, store=EmbeddingStore(tmp_path_factory.mktemp("cache")))
+        return run_demo(128, 32, store=EmbeddingCache(tmp_path_factory.mktemp("cache")))
 
 
 def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demo) -> None:
@@ -54,7 +54,7 @@ def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demo) -> Non
 
 def test_a_second_demonstration_is_the_same(shown: Demo, tmp_path: Path) -> None:
     with threadpool_limits(1):
-        again = run_demo(128, 32, store=EmbeddingStore(tmp_path))
+        again = run_demo(128, 32, store=EmbeddingCache(tmp_path))
     np.testing.assert_array_equal(again.after, shown.after)
 
 

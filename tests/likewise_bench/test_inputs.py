@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.encoders.embed import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.files import read_folder

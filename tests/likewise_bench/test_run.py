@@ -9,7 +9,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 import likewise_bench.runner as running
-from likewise.encoders.registry import make_encoder
+from likewise.embedding.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.images.arrays import ArrayCollection
 from likewise.methods.kmeans import KMeans
@@ -236,7 +236,7 @@ def test_pictures_are_embedded_once_and_then_come_from_the_cache(
     def no_more(*args: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("likewise.encoders.bundled.LiteEncoder.encode", no_more)
+    monkeypatch.setattr("likewise.embedding.bundled.encoder.BundledEncoder.encode", no_more)
     again = run_benchmark(run)
     assert {**again, "seconds": 0, "peak_memory_mb": 0} == {
         **row,

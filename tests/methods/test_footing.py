@@ -1,6 +1,6 @@
 import pytest
 
-from likewise.encoders.registry import make_encoder
+from likewise.embedding.registry import make_encoder
 from likewise.errors import InvalidParameterError
 from likewise.methods.footing import DEFAULT_BACKBONE, on_pictures, on_vectors
 from likewise.methods.registry import make_method

@@ -7,8 +7,8 @@ import pytest
 from torch import nn
 
 from likewise import Likewise
-from likewise.encoders.bundled import LiteEncoder
-from likewise.encoders.module import module_encoder
+from likewise.embedding.bundled.encoder import BundledEncoder
+from likewise.embedding.torch_encoder import module_encoder
 from likewise.errors import LikewiseWarning
 from likewise.images.files import read_folder
 from likewise.methods.cc import CC
@@ -52,7 +52,7 @@ def test_a_broken_picture_is_left_out_by_name(photos: Path, backbone: str | None
 
 def test_pictures_are_looked_at_once(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Likewise(n_clusters=2, random_state=0).fit(photos)
-    monkeypatch.setattr(LiteEncoder, "encode", lambda *_: pytest.fail("looked at again"))
+    monkeypatch.setattr(BundledEncoder, "encode", lambda *_: pytest.fail("looked at again"))
     again = Likewise(n_clusters=2, random_state=0).fit(photos)
     np.testing.assert_array_equal(first.probabilities_, again.probabilities_)
 

@@ -57,7 +57,7 @@ def ask(
     from likewise.cli.start import wait_for_embeddings
     from likewise.cli.terminal_images import ImageViewer
     from likewise.desk.desk import Desk
-    from likewise.encoders.registry import check_encoder
+    from likewise.embedding.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
 
     check_encoder(encoder or "bundled")

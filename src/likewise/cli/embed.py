@@ -12,7 +12,7 @@ from likewise.cli.options import AsJson, EncoderName, Folder
 from likewise.cli.sessions import check_image_folder
 
 if TYPE_CHECKING:
-    from likewise.encoders.embeddings import Embeddings
+    from likewise.embedding.embeddings import Embeddings
     from likewise.images.files import FolderCollection
 
 
@@ -32,9 +32,9 @@ def embed(
     Example:
         likewise embed photos/ -o photos.npy
     """
-    from likewise.cli.console import ProgressBars
-    from likewise.cli.sessions import embed_images, embedding_cache, read_images, skipped_as_json
-    from likewise.encoders.registry import DEFAULT, check_encoder
+    from likewise.cli.console import Bars
+    from likewise.cli.sessions import as_rows, cache, read, vectors
+    from likewise.embedding.registry import DEFAULT, check_encoder
 
     description = out.with_suffix(".json")
     check_image_folder(folder, "embed", takes_session=False)

@@ -68,8 +68,8 @@ def fit(
     """
     from likewise.cli.console import ProgressBars
     from likewise.cli.fit_session import FitSession, train
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
     from likewise.methods.footing import on_pictures, on_vectors
     from likewise.methods.registry import make_method
 

@@ -20,7 +20,7 @@ from likewise.cli.sessions import (
 )
 from likewise.constraints.question import Answer
 from likewise.desk.keeping import group_keys, keep_found
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
 from likewise.images.files import FolderCollection
 from likewise.methods.base import PersonalClusterer
 from likewise.session.create import EMBEDDINGS, check_can_create
@@ -128,14 +128,13 @@ def train(
     images: Any = fit_session.collection
     positions, skipped = list(range(len(images))), []
     if model.get_params().get("backbone") is None:
-        store = EmbeddingStore(fit_session.session.path / EMBEDDINGS)
-        images = embed_images(fit_session.collection, model.get_params()["encoder"], store, bars)
-        positions = embedded_positions(images, fit_session.collection)
-        skipped = list(images.skipped)
-    hashes = [fit_session.collection.identity(i) for i in positions]
-    answers = fit_session.active_answers(hashes)
-    model.fit(images, answers=answers, progress=bars.step("training"), checkpoint=checkpoint)
-    return Trained(model, hashes, len(answers), skipped)
+        store = EmbeddingCache(place.session.path / EMBEDDINGS)
+        pictures = vectors(place.collection, model.get_params()["encoder"], store, bars)
+        kept, skipped = kept_in(pictures, place.collection), list(pictures.skipped)
+    hashes = [place.collection.identity(i) for i in kept]
+    told = place.told(hashes)
+    model.fit(pictures, answers=told, progress=bars.step("training"), checkpoint=checkpoint)
+    return Trained(model, hashes, len(told), skipped)
 
 
 def _in_order(answer: Answer, images: list[int]) -> tuple[int, ...]:

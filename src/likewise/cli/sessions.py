@@ -9,9 +9,9 @@ from likewise.cli.console import print_note, print_note_list
 from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
-    from likewise.cli.console import ProgressBars
-    from likewise.encoders.embeddings import Embeddings
-    from likewise.encoders.store import EmbeddingStore
+    from likewise.cli.console import Bars
+    from likewise.embedding.cache import EmbeddingCache
+    from likewise.embedding.embeddings import Embeddings
     from likewise.images.collection import ImageCollection
     from likewise.images.files import FolderCollection
     from likewise.images.unreadable import Skipped
@@ -125,39 +125,32 @@ def read_images(
     return collection
 
 
-def embedding_cache() -> "EmbeddingStore | None":
-    """Return the embedding cache of the user; None, with a note, if it cannot be written."""
-    from likewise.encoders.store import default_cache, users_store
+def cache() -> "EmbeddingCache | None":
+    """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
+    from likewise.embedding.cache import default_cache_folder, user_cache
 
-    store = users_store()
+    store = user_cache()
     if store is None:
-        place = default_cache()
-        print_note(
-            f"Note: {place} cannot be written, so embeddings are not cached; set LIKEWISE_CACHE "
-            "to another folder."
-        )
+        place = default_cache_folder()
+        note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
     return store
 
 
-def embed_images(
-    collection: "ImageCollection",
-    encoder: str,
-    store: "EmbeddingStore | None",
-    bars: "ProgressBars",
+def vectors(
+    collection: "ImageCollection", encoder: str, store: "EmbeddingCache | None", bars: "Bars"
 ) -> "Embeddings":
-    """Return the embeddings of a collection; they are cached in `store` if there is one."""
-    from likewise.encoders.embed import embed
-    from likewise.encoders.registry import make_encoder
+    """Return the vectors of a collection, kept in `store` for the next time."""
+    from likewise.embedding.embed import embed
+    from likewise.embedding.registry import make_encoder
 
     embeddings = embed(collection, make_encoder(encoder), store, bars.step("embedding"))
     print_skipped(embeddings.skipped)
     return embeddings
 
 
-def embedded_positions(embeddings: "Embeddings", collection: "ImageCollection") -> list[int]:
-    """Return the index in the collection of each embedding."""
-    positions = embeddings.kept
-    return list(range(len(collection))) if positions is None else positions.tolist()
+def kept_in(found: "Embeddings", collection: "ImageCollection") -> list[int]:
+    """Return the position in the collection of each vector."""
+    return list(range(len(collection))) if found.positions is None else found.positions.tolist()
 
 
 def print_skipped(skipped: "Sequence[Skipped]") -> None:

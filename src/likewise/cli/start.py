@@ -62,8 +62,8 @@ def start(
     """
     from likewise.cli.console import ProgressBars
     from likewise.desk.desk import Desk
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
     from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
     check_image_folder(folder, "start")

@@ -13,10 +13,10 @@ from likewise.desk.keeping import group_keys, keep_found, number_as_before
 from likewise.desk.messages import Message, from_question
 from likewise.desk.past import keep, recall
 from likewise.desk.suspicion import from_suspects
-from likewise.encoders.embed import embed
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed
+from likewise.embedding.embeddings import Embeddings
+from likewise.embedding.registry import make_encoder
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kernel.training_set import labeled_groups
@@ -43,7 +43,7 @@ class Vectors:
     def of(cls, session: Session, encoder: str, say: Say) -> "Vectors":
         """Return the vectors of every picture that is there; what has none yet is embedded."""
         positions, n_known = session.images.askable, len(session.images)
-        store = EmbeddingStore(session.path / EMBEDDINGS)
+        store = EmbeddingCache(session.path / EMBEDDINGS)
 
         def tell(done: int, total: int) -> None:
             say({"event": "embedding", "done": done, "total": total})
@@ -52,7 +52,7 @@ class Vectors:
         found = embed(files, make_encoder(encoder), store, tell)
         for one in found.skipped:
             say({"event": "skipped", "name": one.name, "reason": one.reason})
-        kept = positions if found.kept is None else positions[found.kept]
+        kept = positions if found.positions is None else positions[found.positions]
         return cls(found, kept, n_known)
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from likewise.encoders.backbones import make_backbone
 from likewise.methods.architecture import Architecture
 from likewise.methods.network import ClusterNetwork
 from likewise.methods.source import Source, VectorSource
 from likewise.methods.views import OfPictures, OfVectors, Views
 from likewise.nn.augment.config import make_augmentation
 from likewise.nn.augment.features import VectorViews
+from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import VectorTrunk
 from likewise.nn.scaling import FacetAxes, FacetScaling, narrowed
 

@@ -16,7 +16,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.images.collection import ImageCollection
 from likewise.methods.saving import load, save
 from likewise.methods.source import (
@@ -131,7 +131,9 @@ class FittedEstimator(
         is_known = isinstance(X, Embeddings)
         matrix = X.matrix() if is_known else X
         checked = validate_data(self, matrix, reset=reset, dtype=np.float32, copy=False)
-        return VectorSource(checked, X.slices, X.places) if is_known else VectorSource(checked)
+        return (
+            VectorSource(checked, X.slices, X.local_features) if is_known else VectorSource(checked)
+        )
 
     # -- on disk: see saving.py ---------------------------------------------
 

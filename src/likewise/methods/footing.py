@@ -1,6 +1,6 @@
 """On what a method stands: vectors of an encoder, or a network trained on the pictures."""
 
-from likewise.encoders.registry import DEFAULT, make_encoder
+from likewise.embedding.registry import DEFAULT, make_encoder
 from likewise.errors import InvalidParameterError
 from likewise.methods.base import PersonalClusterer
 

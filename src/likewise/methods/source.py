@@ -11,12 +11,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from likewise.encoders.embed import embed
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.encoder import Encoder
-from likewise.encoders.places import Places
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import users_store
+from likewise.embedding.cache import user_cache
+from likewise.embedding.embed import embed
+from likewise.embedding.embeddings import Embeddings, LocalFeatures
+from likewise.embedding.encoder import Encoder
+from likewise.embedding.registry import make_encoder
 from likewise.errors import (
     CollectionError,
     ImageError,
@@ -53,7 +52,7 @@ class VectorSource:
         self,
         matrix: npt.NDArray[Any],
         slices: Mapping[str, slice] | None = None,
-        places: Places | None = None,
+        places: LocalFeatures | None = None,
     ) -> None:
         self.matrix, self.places = matrix, places
         self.n_columns: int | None = matrix.shape[1]
@@ -187,7 +186,7 @@ def encode_pictures(collection: ImageCollection, encoder: str | Encoder) -> Embe
         If a picture broke since the collection was read.
     """
     if isinstance(encoder, str):
-        embeddings = embed(collection, make_encoder(encoder), users_store())
+        embeddings = embed(collection, make_encoder(encoder), user_cache())
     else:
         embeddings = embed(collection, encoder)
     if embeddings.skipped:

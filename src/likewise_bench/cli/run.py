@@ -83,9 +83,9 @@ def run_(
         likewise bench run --images photos/ --labels labels.csv --orientation colour --questions 100
         likewise bench run --dataset cifar10 --data DIR --orientation personalised --split test
     """
-    check_new_path(out)
-    from likewise.cli.console import ProgressBars
-    from likewise.encoders.registry import check_encoder
+    check_free(out)
+    from likewise.cli.console import Bars
+    from likewise.embedding.registry import check_encoder
     from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
     from likewise_bench.sweep.spec import spec_of

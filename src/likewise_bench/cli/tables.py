@@ -41,7 +41,7 @@ def list_(as_json: AsJson = False) -> None:
 
 
 def _known() -> dict[str, Any]:
-    from likewise.encoders.registry import ENCODERS
+    from likewise.embedding.registry import ENCODERS
     from likewise.methods.registry import METHODS, PROMISED
     from likewise.queries.registry import STRATEGIES
     from likewise_bench.datasets.registry import DATASETS, criteria_of

@@ -8,13 +8,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.encoders.backbones import make_backbone
 from likewise.methods.architecture import Architecture
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.directions import Directions, make_scaling
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.methods.source import Source, VectorSource
 from likewise.methods.stepping import SteppingClusterer
+from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import VectorTrunk
 
 Indexes = npt.NDArray[np.intp]

@@ -1,0 +1,1 @@
+"""The bundled encoder: EfficientNet-lite in ONNX Runtime, without torch."""

@@ -1,0 +1,139 @@
+"""Find the files of a Hugging Face model, downloading them if needed. Imports no torch."""
+
+import warnings
+from fnmatch import fnmatch
+from pathlib import Path
+
+from likewise.errors import EncoderError, LikewiseWarning
+
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # in order of preference
+_CONFIGS = ("config.json", "preprocessor_config.json", "processor_config.json")
+_TIMEOUT = 10.0  # seconds
+
+
+def find_model(name: str) -> Path:
+    """Return the folder with the files of a model.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or an ID on the hub such as ``facebook/dinov2-small``. A downloaded model is
+        used again without a request to the hub.
+
+    Raises
+    ------
+    EncoderError
+        If there is no such folder or model, or the hub cannot be reached.
+    """
+    if not name.strip():
+        raise EncoderError(
+            "The ID of the model is missing; write it after hf:, such as "
+            "hf:facebook/dinov2-small, or use a folder with a model, such as ./my-model."
+        )
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return checked_folder(folder)
+    if folder.exists():
+        raise EncoderError(
+            f"{name} must be a folder with a model, but is a file; "
+            "use a folder that `save_pretrained` wrote."
+        )
+    if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        raise EncoderError(
+            f"The folder {name} does not exist; use a folder with a model, "
+            "or an ID on the Hugging Face hub such as facebook/dinov2-small."
+        )
+    return _downloaded(name) or _download(name)
+
+
+def checked_folder(folder: Path) -> Path:
+    """Return `folder` if it contains a model."""
+    if not (folder / "config.json").is_file():
+        raise EncoderError(
+            f"The folder {folder} is not a model: it has no config.json; "
+            "use a folder that `save_pretrained` wrote."
+        )
+    if not weight_files(folder):
+        raise EncoderError(
+            f"The folder {folder} has no weights ({' or '.join(_WEIGHTS)}); "
+            "copy the model again, with all its files."
+        )
+    return folder
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files with the weights in order; safetensors files are preferred."""
+    return next((files for kind in _WEIGHTS if (files := sorted(folder.glob(kind)))), [])
+
+
+def _downloaded(name: str) -> Path | None:
+    """Return the copy in the hub's cache, if it is complete."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(name, "config.json")
+    except HFValidationError as error:
+        raise EncoderError(
+            f"{name!r} is not a valid model ID; IDs look like facebook/dinov2-small, "
+            "folders start with ./ or /."
+        ) from error
+    if not isinstance(config, str) or not weight_files(Path(config).parent):
+        return None
+    return Path(config).parent
+
+
+def _download(name: str) -> Path:
+    """Download the model to the hub's cache and return its folder."""
+    from huggingface_hub import snapshot_download
+
+    wanted = [*_CONFIGS, *_wanted_weights(name, _listing(name))]
+    warnings.warn(
+        f"Downloading the model {name} from the Hugging Face hub to its cache.",
+        LikewiseWarning,
+        stacklevel=2,
+    )
+    try:
+        return Path(snapshot_download(name, allow_patterns=wanted))
+    except Exception as error:  # transport errors differ between versions of the client
+        raise _unreachable(name, error) from error
+
+
+def _listing(name: str) -> list[str]:
+    """Return the files of a model on the hub."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    try:
+        info = HfApi().model_info(name, timeout=_TIMEOUT)
+    except GatedRepoError as error:
+        raise EncoderError(
+            f"The model {name} is gated: accept its terms on its page on the hub and log in "
+            "with `hf auth login`."
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise EncoderError(
+            f"There is no public model {name!r} on the Hugging Face hub; check the spelling, "
+            "or log in with `hf auth login` if it is private."
+        ) from error
+    except Exception as error:
+        raise _unreachable(name, error) from error
+    return [file.rfilename for file in info.siblings or []]
+
+
+def _wanted_weights(name: str, files: list[str]) -> list[str]:
+    for kind in _WEIGHTS:
+        if found := [file for file in files if fnmatch(file, kind) and "/" not in file]:
+            return found
+    raise EncoderError(
+        f"The model {name} on the hub has no weights in a supported format "
+        f"({' or '.join(_WEIGHTS)}); choose another model."
+    )
+
+
+def _unreachable(name: str, error: Exception) -> EncoderError:
+    return EncoderError(
+        f"The model {name} is not on this machine and the Hugging Face hub cannot be reached "
+        f"({error}); connect to the internet, use a folder with the model, or use the encoder "
+        "'bundled', which needs no download."
+    )

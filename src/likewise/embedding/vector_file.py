@@ -1,0 +1,222 @@
+"""The vectors of one encoder on disk: an append-only array and an index of its rows.
+
+``NAME.npy`` has one row per image, all feature blocks concatenated. ``NAME.jsonl`` has the
+columns on its first line and the content hash of each row on the following ones. A row exists
+once its hash is complete, and the hash is written after the row. Anything beyond, from a writer
+that was killed or a full disk, is ignored and overwritten.
+"""
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock
+
+from likewise.embedding.append_only_array import (
+    AppendOnlyArray,
+    Rows,
+    open_for_update,
+    replace_tail,
+)
+from likewise.errors import EncoderError, InvalidParameterError
+from likewise.types import Floats, Indexes
+
+_FORMAT = 1
+_LARGEST_HALF = 65504.0
+_ROWS_PER_COPY = 4096  # bounds the memory of a copy
+
+
+class VectorFile:
+    """The cached vectors of one encoder; several processes may add to it at the same time.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Name of the encoder; with the content hash of an image it is the key of a vector.
+    widths : mapping of str to int
+        The feature blocks in order with their widths.
+    dtype : {"float16", "float32", "uint8"}
+        Type on disk; `read` returns float32.
+
+    Raises
+    ------
+    EncoderError
+        If the file has other blocks, or cannot be read or created.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, widths: Mapping[str, int], dtype: str = "float32"
+    ) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise InvalidParameterError(
+                "The name of an encoder must be a file name of letters, digits, dots, "
+                f"underscores and dashes, got {name!r}."
+            )
+        self.name, self.widths, self.dtype = name, dict(widths), dtype
+        self._folder, self._index = folder, folder / f"{name}.jsonl"
+        self._data = AppendOnlyArray(folder / f"{name}.npy", sum(widths.values()), dtype)
+        self._lock = FileLock(folder / ".lock")
+        self._rows: dict[str, int] = {}
+        self._n_rows = self._index_end = 0
+        with _explained(f"The vectors in {folder}"):
+            self._open()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._rows
+
+    def add(self, identities: Sequence[str], vectors: Rows) -> None:
+        """Append one row for each identity; existing rows are left unchanged.
+
+        Raises
+        ------
+        EncoderError
+            If the disk is full or read-only; existing rows stay readable.
+        """
+        with _explained(f"The {len(self)} vectors in {self._index}"), self._lock:
+            self._refresh()
+            fresh = {name: row for row, name in enumerate(identities) if name not in self._rows}
+            if not fresh:
+                return
+            rows = to_storage(vectors[list(fresh.values())], self.dtype)
+            lines = "".join(json.dumps(name) + "\n" for name in fresh).encode()
+            self._data.write(self._n_rows, rows)
+            with open_for_update(self._index) as file:
+                replace_tail(file, self._index_end, lines)
+            self._register(list(fresh), len(lines))
+
+    def read(self, identities: Sequence[str]) -> Floats:
+        """Return the rows of `identities` in their order, ``(n, sum of widths)`` float32."""
+        stored, rows = self.lookup(identities)
+        vectors = np.empty((len(rows), self._data.width), np.float32)
+        for start in range(0, len(rows), _ROWS_PER_COPY):
+            part = slice(start, start + _ROWS_PER_COPY)
+            vectors[part] = stored[rows[part]]
+        return vectors
+
+    def lookup(self, identities: Sequence[str]) -> tuple[Rows, Indexes]:
+        """Return all stored rows as a memory map, and the row numbers of `identities`."""
+        rows = np.fromiter((self._rows[name] for name in identities), np.intp, len(identities))
+        if not self._n_rows:
+            return np.empty((0, self._data.width), self.dtype), rows
+        return self._data.read(self._n_rows), rows
+
+    def _open(self) -> None:
+        """Read the index, or create it."""
+        if not self._index.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._lock:
+                self._create()
+        with self._index.open("rb") as file:
+            first = file.readline()
+        self._check_header(_parse_header(first, self._index))
+        self._rows, self._n_rows, self._index_end = {}, 0, len(first)
+        self._read_new_rows()
+
+    def _create(self) -> None:
+        """Write the header of the index, atomically."""
+        if self._index.exists():  # created by another process
+            return
+        # "facets" is the key of release 0.1 for the widths of the blocks.
+        header = {"format": _FORMAT, "encoder": self.name, "facets": self.widths}
+        temporary = self._index.with_suffix(".new")
+        line = json.dumps({**header, "dtype": self.dtype}) + "\n"
+        temporary.write_text(line, encoding="utf-8")
+        os.replace(temporary, self._index)
+
+    def _check_header(self, header: dict[str, Any]) -> None:
+        if list(header["facets"].items()) != list(self.widths.items()):
+            raise EncoderError(
+                f"{self._index} has vectors of {_describe(header['facets'])}, but the encoder "
+                f"{self.name!r} now returns {_describe(self.widths)}. Delete that file to compute "
+                "all vectors again, or rename the changed encoder."
+            )
+        self.dtype = header["dtype"]
+        self._data = AppendOnlyArray(self._data.path, self._data.width, self.dtype)
+
+    def _refresh(self) -> None:
+        """Read what other processes added; reopen if files were deleted or truncated."""
+        if not self._index.exists():
+            self._create()
+        has_shrunk = self._index.stat().st_size < self._index_end
+        if has_shrunk or self._data.n_rows() < self._n_rows:
+            self._open()
+        else:
+            self._read_new_rows()
+
+    def _read_new_rows(self) -> None:
+        """Register the rows whose hash is complete and whose data exist."""
+        with self._index.open("rb") as file:
+            file.seek(self._index_end)
+            *lines, _ = file.read().split(b"\n")
+        names = _parse_names(lines[: self._data.n_rows() - self._n_rows])
+        self._register(names, sum(len(line) + 1 for line in lines[: len(names)]))
+
+    def _register(self, names: list[str], n_bytes: int) -> None:
+        self._rows |= {name: self._n_rows + i for i, name in enumerate(names)}
+        self._n_rows += len(names)
+        self._index_end += n_bytes
+
+
+def to_storage(vectors: Rows, dtype: str) -> Rows:
+    """Return `vectors` in the dtype of the file; float16 is clipped to its finite range."""
+    if dtype == "float16":
+        vectors = np.clip(vectors, -_LARGEST_HALF, _LARGEST_HALF)
+    return vectors.astype(dtype)
+
+
+def _parse_header(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        header: dict[str, Any] = json.loads(line)
+        is_valid = header["format"] <= _FORMAT and {"facets", "dtype"} <= header.keys()
+    except (ValueError, TypeError, KeyError):
+        is_valid = False
+    if not is_valid:
+        raise EncoderError(
+            f"{path} is damaged or was written by a newer release. Delete it; "
+            "the vectors are then computed again."
+        )
+    return header
+
+
+def _parse_names(lines: list[bytes]) -> list[str]:
+    """Return the hashes on `lines`, up to the first damaged one."""
+    names: list[str] = []
+    try:
+        names = json.loads(b"[" + b",".join(lines) + b"]")  # much faster than one by one
+    except ValueError:
+        for line in lines:
+            try:
+                names.append(json.loads(line))
+            except ValueError:
+                break
+    return names
+
+
+def _describe(widths: Mapping[str, int]) -> str:
+    each = ", ".join(f"{name} {width}" for name, width in widths.items())
+    return f"{sum(widths.values())} numbers per image ({each})"
+
+
+@contextmanager
+def _explained(vectors: str) -> Iterator[None]:
+    """Turn an OSError into an EncoderError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        reason = "the disk is full" if is_full else f"{error.strerror} ({error.filename})"
+        remedy = "Free some space" if is_full else "Make the folder writable"
+        raise EncoderError(
+            f"{vectors} cannot be extended: {reason}. Existing vectors are not lost. {remedy} and "
+            "run the command again, or use another disk (the session folder, or LIKEWISE_CACHE)."
+        ) from error

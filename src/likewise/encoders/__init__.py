@@ -1,1 +1,0 @@
-"""From pictures to vectors, computed once and kept."""
