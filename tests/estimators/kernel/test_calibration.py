@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.question import Answer, Question
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.estimators.kernel.calibration import (
     TemperatureScaler,
     allowed_classes,

@@ -8,8 +8,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.kernel.label_issues import (
     LabelIssue,
     find_label_issues,
@@ -79,7 +78,7 @@ def test_an_answer_that_very_many_conflicts_depend_on_is_found() -> None:
     for image in (2, 3, 4):
         assert most_contradicted(graph) is None
         graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-    assert len(graph.set_aside) == 3
+    assert len(graph.conflicts) == 3
     assert most_contradicted(graph) == first
     for image in range(5, 19):
         graph.add(0, image, Relation.SAME)

@@ -13,7 +13,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints.question import Answer, Question
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.estimators.kernel.calibration import apply_temperature
 from likewise.estimators.kernel.likewise import Likewise
@@ -42,12 +42,12 @@ def two_criteria() -> Made:
     rng = stream(0, "two ways")
     loud, quiet = rng.integers(0, 3, 240), rng.integers(0, 3, 240)
     centres = rng.normal(size=(2, 3, 12))
-    facets = {
+    blocks = {
         "loud": 6 * centres[0][loud] + rng.normal(size=(240, 12)),
         "quiet": 2 * centres[1][quiet] + rng.normal(size=(240, 12)),
         "noise": rng.normal(size=(240, 40)),
     }
-    return Embeddings({n: x.astype(np.float32) for n, x in facets.items()}), loud, quiet
+    return Embeddings({n: x.astype(np.float32) for n, x in blocks.items()}), loud, quiet
 
 
 def test_without_answers_the_loud_criterion_is_found(two_criteria: Made) -> None:
@@ -186,7 +186,7 @@ def test_a_loaded_model_has_its_answers_and_predicts_new_images(
     model.fit(X, oracle=LabelOracle(quiet), n_questions=30)
     model.save(tmp_path / "m")
     loaded = Likewise.load(tmp_path / "m")
-    some = Embeddings({name: rows[:7] for name, rows in X.facets.items()})
+    some = Embeddings({name: rows[:7] for name, rows in X.blocks.items()})
     np.testing.assert_allclose(loaded.predict_proba(some), model.predict_proba(some), atol=1e-6)
     assert loaded.constraints_.n_answers == 30
 
@@ -253,9 +253,9 @@ def test_random_questions_are_asked_for_comparison(two_criteria: Made) -> None:
 def test_telling_one_answer_returns_its_result(two_criteria: Made) -> None:
     model = Likewise(n_clusters=3, random_state=0).start(two_criteria[0])
     result = model.tell_one(Answer(Question.pair(0, 1), "same"))
-    assert result.taken
+    assert result.accepted
     conflict = model.tell_one(Answer(Question.pair(0, 1), "different"))
-    assert not conflict.taken
+    assert not conflict.accepted
     assert [fact.answer_id for fact in conflict.proof] == [result.id]
 
 

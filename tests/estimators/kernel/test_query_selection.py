@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import LikewiseError, PoolExhaustedError
 from likewise.estimators.kernel.initial_clusters import choose_n_clusters
 from likewise.estimators.kernel.likewise import Likewise

@@ -3,8 +3,7 @@
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.kernel.training_set import (
     TrainingSet,
     add_pseudo_labels,

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from likewise import LabelOracle, Likewise
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.places import Places, to_bytes
+from likewise.embedding.embeddings import Embeddings, LocalFeatures, quantize
 from likewise.errors import InvalidParameterError
 from likewise.estimators.kernel.visual_words import VisualWords
 from likewise.metrics import accuracy
@@ -18,12 +17,12 @@ Floats = npt.NDArray[np.float32]
 N_PATCHES, DEPTH = 12, 4
 
 
-def as_patches(vectors: Floats) -> Places:
-    rows = to_bytes(vectors.reshape(len(vectors), -1))
-    return Places(rows, {"parts": vectors.shape[1:]}, np.arange(len(vectors)))
+def as_patches(vectors: Floats) -> LocalFeatures:
+    rows = quantize(vectors.reshape(len(vectors), -1))
+    return LocalFeatures(rows, {"parts": vectors.shape[1:]}, np.arange(len(vectors)))
 
 
-def with_a_symbol(n: int, seed: int = 0) -> tuple[Places, npt.NDArray[np.intp]]:
+def with_a_symbol(n: int, seed: int = 0) -> tuple[LocalFeatures, npt.NDArray[np.intp]]:
     """Return images of noise with one patch, at a random position, that shows their group."""
     rng = stream(seed, "symbols")
     truth = rng.integers(0, 3, n)
@@ -110,7 +109,7 @@ def test_an_invalid_number_of_words_is_refused(n_words: int) -> None:
 def embeddings(n: int = 240) -> tuple[Embeddings, npt.NDArray[np.intp]]:
     patches, truth = with_a_symbol(n)
     noise = stream(1, "noise").normal(size=(n, 10)).astype(np.float32)
-    return Embeddings({"last": noise}, places=patches), truth
+    return Embeddings({"last": noise}, local_features=patches), truth
 
 
 def test_likewise_finds_what_only_one_patch_shows() -> None:

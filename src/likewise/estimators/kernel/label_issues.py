@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.constraints.facts import Fact
+from likewise.constraints.constraint import Constraint
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.kernel.training_set import LabeledGroups
 
@@ -38,7 +38,7 @@ class LabelIssue:
     answer_id: int
     image: int
     probability: float
-    proof: tuple[Fact, ...]
+    proof: tuple[Constraint, ...]
 
 
 def find_label_issues(
@@ -133,7 +133,9 @@ def _from_odds(odds: float) -> float:
     return odds / (1 + odds)
 
 
-def _placing_proof(image: int, groups: LabeledGroups, graph: ConstraintGraph) -> tuple[Fact, ...]:
+def _placing_proof(
+    image: int, groups: LabeledGroups, graph: ConstraintGraph
+) -> tuple[Constraint, ...]:
     """Return the shortest chain of constraints to another image of its group, else to a prototype.
 
     For a prototype, that is a constraint that separates its group from another.
@@ -152,14 +154,14 @@ def most_contradicted(graph: ConstraintGraph) -> int | None:
     If the first two images are wrongly called different, every image of the true second group is a
     conflict from then on. At least a fifth of all answers must depend on the answer returned.
     """
-    proofs = graph.set_aside.values()
+    proofs = graph.conflicts.values()
     votes = Counter(number for proof in proofs for number in {f.answer_id for f in proof})
     number, n_votes = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
     return number if n_votes >= max(_MIN_VOTES, _MIN_SHARE * len(graph.answers)) else None
 
 
 def implicated_answers(
-    issue: LabelIssue, proof: tuple[Fact, ...], groups: LabeledGroups
+    issue: LabelIssue, proof: tuple[Constraint, ...], groups: LabeledGroups
 ) -> set[int]:
     """Return the answers that a contradicting reply to a label issue counts against.
 

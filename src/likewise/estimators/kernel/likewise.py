@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.errors import PoolExhaustedError, UnknownNameError
@@ -152,7 +152,7 @@ class Likewise(InteractiveClusterer):
 
     # -- asking and training --------------------------------------------------
 
-    def tell_one(self, answer: Answer) -> Told:
+    def tell_one(self, answer: Answer) -> AnswerResult:
         """Add one answer, after recording whether the model predicted it; return its result."""
         if hasattr(self, "labels_"):
             self._learner.record_prediction(answer, self.columns_[self.labels_])

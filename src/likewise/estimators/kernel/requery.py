@@ -91,7 +91,7 @@ class LabelIssues:
         for issue in self.for_requery():
             if n_asked == n:
                 break
-            variant = len(self.graph.set_aside)
+            variant = len(self.graph.conflicts)
             question = requery_question(issue, self.groups(), self.kinds, variant)
             if question is not None:
                 self.record(issue, oracle.answer([question])[0])

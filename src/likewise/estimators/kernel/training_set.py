@@ -110,7 +110,7 @@ def _choose_classes(
 
 def _answered_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
     """Return the groups with an image in an active answer, in the order of the answers."""
-    conflicts, bad = graph.set_aside, graph.bad_images
+    conflicts, bad = graph.conflicts, graph.bad_images
     seen: dict[int, None] = {}
     for number, answer in graph.answers.items():
         if number in conflicts or answer.answer in ("cannot_tell", "bad_image"):
@@ -123,7 +123,7 @@ def _answered_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
 
 def _cannot_linked(graph: ConstraintGraph) -> dict[int, set[int]]:
     different: dict[int, set[int]] = {}
-    for first, second in graph.apart().tolist():
+    for first, second in graph.cannot_links().tolist():
         different.setdefault(first, set()).add(second)
         different.setdefault(second, set()).add(first)
     return different

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
-from likewise.encoders.places import Places
+from likewise.embedding.embeddings import LocalFeatures
 from likewise.errors import InvalidParameterError
 from likewise.estimators.thread_limits import single_threaded
 from likewise.seeds import derive, stream
@@ -60,14 +60,14 @@ class VisualWords:
         ending = ".codebook"
         return sorted(name.removesuffix(ending) for name in self.state if name.endswith(ending))
 
-    def fit(self, patches: Places | None) -> "VisualWords":
+    def fit(self, patches: LocalFeatures | None) -> "VisualWords":
         """Fit the codebooks; there are none without patches, or where all patches are equal."""
         if patches is not None and self._n_words and len(patches):
             for grid in patches.grids:
                 self._fit_codebook(grid, self._sample(grid, patches))
         return self
 
-    def transform(self, patches: Places | None) -> dict[str, Floats]:
+    def transform(self, patches: LocalFeatures | None) -> dict[str, Floats]:
         """Return the histograms of visual words ``(n, n_words)`` of each grid."""
         if not self._grids:
             return {}
@@ -78,7 +78,7 @@ class VisualWords:
             )
         return {block_name(grid): self._histograms(grid, patches) for grid in self._grids}
 
-    def _sample(self, grid: str, patches: Places) -> Floats:
+    def _sample(self, grid: str, patches: LocalFeatures) -> Floats:
         """Return patch vectors drawn from evenly spaced images."""
         images = np.arange(0, len(patches), -(-len(patches) // _FIT_IMAGES))
         per_image = -(-_FIT_PATCHES // len(images))
@@ -106,7 +106,7 @@ class VisualWords:
         arrays = (mean, scale, codebook, mean_distance)
         self.state |= {f"{grid}.{name}": x for name, x in zip(_ARRAYS, arrays, strict=True)}
 
-    def _histograms(self, grid: str, patches: Places) -> Floats:
+    def _histograms(self, grid: str, patches: LocalFeatures) -> Floats:
         mean, scale, codebook, mean_distance = (self.state[f"{grid}.{name}"] for name in _ARRAYS)
         # softmax(-d / t) over words: the squared length of a patch vector cancels.
         factor = np.float32(1 / (_TEMPERATURE * float(mean_distance)))
