@@ -33,13 +33,15 @@ def test_the_gradient_equals_finite_differences() -> None:
     distances = ((rows[:, :, :, None] - rows[:, :, None]) ** 2).sum(axis=-1)
     weight = rng.uniform(0.1, 1, 12)
     leave_one_out = LeaveOneOut(distances, rng.integers(0, 3, 12), 3, weight)
+
+    def cost(x: np.ndarray) -> float:
+        return leave_one_out.cost_and_gradient(x)[0]
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        return leave_one_out.cost_and_gradient(x)[1]
+
     for _ in range(5):
-        error = check_grad(
-            lambda x: leave_one_out.cost_and_gradient(x)[0],
-            lambda x: leave_one_out.cost_and_gradient(x)[1],
-            rng.normal(size=9),
-        )
-        assert error < 1e-6
+        assert check_grad(cost, gradient, rng.normal(size=9)) < 1e-6
 
 
 def test_wrong_labels_among_right_ones_are_found() -> None:

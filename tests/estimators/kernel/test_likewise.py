@@ -116,7 +116,8 @@ def test_unanswered_questions_do_not_count_as_coverage(two_criteria: Made) -> No
     """The page requests dozens of questions, discards them, and requests others."""
     X, _, quiet = two_criteria
     oracle, model = LabelOracle(quiet), Likewise(n_clusters=3, random_state=0).start(X)
-    representatives = {int(image) for image in model.questioner_._representatives}
+    assert model.questioner_._representatives is not None
+    representatives = set(model.questioner_._representatives.tolist())
     for _ in range(5):
         first, second, *_ = model.ask(48)
         model.tell([first, second], oracle.answer([first, second])).train()
@@ -297,7 +298,7 @@ def test_removed_and_unknown_settings_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="epochs_per_round"):
         make_method("likewise", 3, settings={"epochs_per_round": "5"})
     with pytest.raises(TypeError, match="plan"):
-        Likewise(plan=None)  # type: ignore[call-arg]  # on purpose
+        Likewise(**{"plan": None})
 
 
 def test_settings_of_release_0_1_are_accepted_by_their_old_names() -> None:

@@ -1,8 +1,8 @@
 """`Likewise`: our own method, which needs few answers of a person and trains in seconds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self, cast
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
@@ -21,8 +21,10 @@ from likewise.estimators.kernel.questioner import KINDS, KernelQuestioner, check
 from likewise.estimators.kernel.release_0_1 import RENAMED_PARAMETERS
 from likewise.estimators.kernel.requery import LabelIssues
 from likewise.estimators.params import check_range
-from likewise.oracles.base import Oracle
 from likewise.progress import Progress
+
+if TYPE_CHECKING:
+    from likewise.oracles.base import Oracle
 
 
 @dataclass(eq=False, repr=False)
@@ -103,6 +105,8 @@ class Likewise(InteractiveClusterer):
     two_groups: bool = True
     encoder: Any = "bundled"
     random_state: int | None = None
+    learner_: KernelLearner = field(init=False)
+    questioner_: KernelQuestioner = field(init=False)
 
     asks: ClassVar[tuple[str, ...]] = KINDS
     renamed_parameters: ClassVar[Mapping[str, str | None]] = RENAMED_PARAMETERS
@@ -132,10 +136,6 @@ class Likewise(InteractiveClusterer):
         )
         return learner, questioner
 
-    @property
-    def _learner(self) -> KernelLearner:
-        return cast(KernelLearner, self.learner_)
-
     def _check_parameters(self) -> None:
         given = self.settings_
         if given.strategy not in (None, "random"):
@@ -155,11 +155,11 @@ class Likewise(InteractiveClusterer):
     def tell_one(self, answer: Answer) -> AnswerResult:
         """Add one answer, after recording whether the model predicted it; return its result."""
         if hasattr(self, "labels_"):
-            self._learner.record_prediction(answer, self.columns_[self.labels_])
+            self.learner_.record_prediction(answer, self.columns_[self.labels_])
         return super().tell_one(answer)
 
     def run_rounds(
-        self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
+        self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
     ) -> None:
         """Ask and train in rounds of `questions_per_training` answers; called by `fit`."""
         total = n_questions if oracle is not None else 0
@@ -177,12 +177,12 @@ class Likewise(InteractiveClusterer):
             if watch is not None:
                 watch(self)
 
-    def ask_oracle(self, oracle: Oracle, n: int) -> None:
+    def ask_oracle(self, oracle: "Oracle", n: int) -> None:
         """Have `oracle` answer `n` questions, at most half of them about label issues.
 
         One at a time: an answer may establish a group that the next question can show.
         """
-        n_requeried = self._learner.label_issues.requery(oracle, n // 2)
+        n_requeried = self.learner_.label_issues.requery(oracle, n // 2)
         self.n_asked_ += n_requeried
         self.n_answered_ += n_requeried
         for _ in range(n - n_requeried):
@@ -197,34 +197,34 @@ class Likewise(InteractiveClusterer):
     @property
     def label_issues_(self) -> tuple[LabelIssue, ...]:
         """The few answers to review, most doubtful first; they stay active until retracted."""
-        if not self._learner.is_trained:
+        if not self.learner_.is_trained:
             return ()
-        return self._learner.label_issues.for_review(self._learner.label_noise)
+        return self.learner_.label_issues.for_review(self.learner_.label_noise)
 
     def confirm(self, images: Iterable[int]) -> Self:
         """Set which images have been reviewed and are in the right group; they are not doubted.
 
         An image that was confirmed before and is not in `images` may become a label issue again.
         """
-        self._learner.label_issues.confirmed = set(images)
+        self.learner_.label_issues.confirmed = set(images)
         return self
 
     @property
     def retracted_(self) -> list[Answer]:
         """Answers that `fit` retracted because repeated or very many answers contradict them."""
-        return self._learner.label_issues.retracted
+        return self.learner_.label_issues.retracted
 
     @property
     def temperature_scaler_(self) -> TemperatureScaler:
         """The predictions made before answers arrived, and the temperature fitted to them."""
-        return self._learner.temperature_scaler
+        return self.learner_.temperature_scaler
 
     @property
     def n_determined_(self) -> int:
         """Number of images whose group follows from the answers alone."""
-        return self._learner.label_issues.groups().n_labeled
+        return self.learner_.label_issues.groups().n_labeled
 
     def progress_estimate(self) -> ProgressEstimate:
         """Return how well the model predicts answers, and what more answers would change."""
-        predicted = self._learner.predicted_correctly
+        predicted = self.learner_.predicted_correctly
         return estimate_progress(predicted, self.probabilities_, self.n_determined_)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from likewise.estimators.kernel.label_issues import (
     review_candidates,
 )
 from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
-from likewise.oracles.base import Oracle
+
+if TYPE_CHECKING:
+    from likewise.oracles.base import Oracle
 
 _MIN_ANSWERS = 30  # before any answer is reported as a label issue
 
@@ -83,7 +85,7 @@ class LabelIssues:
         known = self.graph, self.n_clusters, self.confirmed
         return review_candidates(self.groups(), self.label_errors, *known, label_noise=label_noise)
 
-    def requery(self, oracle: Oracle, n: int) -> int:
+    def requery(self, oracle: "Oracle", n: int) -> int:
         """Ask `oracle` at most `n` label issues again; return how many questions that took."""
         wrong, n_asked = most_contradicted(self.graph), 0
         if wrong is not None:

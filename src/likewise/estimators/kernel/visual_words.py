@@ -1,15 +1,18 @@
 """Visual words: recurring patches of a collection, and how often each occurs in an image."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
-from likewise.embedding.embeddings import LocalFeatures
 from likewise.errors import InvalidParameterError
 from likewise.estimators.thread_limits import single_threaded
 from likewise.seeds import derive, stream
 from likewise.types import Floats
+
+if TYPE_CHECKING:
+    from likewise.embedding.embeddings import LocalFeatures
 
 _FIT_IMAGES, _FIT_PATCHES = 2_000, 20_000  # from which the codebook is fitted
 _TEMPERATURE = 0.1  # of the soft assignment, in mean squared distances
@@ -60,14 +63,14 @@ class VisualWords:
         ending = ".codebook"
         return sorted(name.removesuffix(ending) for name in self.state if name.endswith(ending))
 
-    def fit(self, patches: LocalFeatures | None) -> "VisualWords":
+    def fit(self, patches: "LocalFeatures | None") -> "VisualWords":
         """Fit the codebooks; there are none without patches, or where all patches are equal."""
         if patches is not None and self._n_words and len(patches):
             for grid in patches.grids:
                 self._fit_codebook(grid, self._sample(grid, patches))
         return self
 
-    def transform(self, patches: LocalFeatures | None) -> dict[str, Floats]:
+    def transform(self, patches: "LocalFeatures | None") -> dict[str, Floats]:
         """Return the histograms of visual words ``(n, n_words)`` of each grid."""
         if not self._grids:
             return {}
@@ -78,7 +81,7 @@ class VisualWords:
             )
         return {block_name(grid): self._histograms(grid, patches) for grid in self._grids}
 
-    def _sample(self, grid: str, patches: LocalFeatures) -> Floats:
+    def _sample(self, grid: str, patches: "LocalFeatures") -> Floats:
         """Return patch vectors drawn from evenly spaced images."""
         images = np.arange(0, len(patches), -(-len(patches) // _FIT_IMAGES))
         per_image = -(-_FIT_PATCHES // len(images))
@@ -106,7 +109,7 @@ class VisualWords:
         arrays = (mean, scale, codebook, mean_distance)
         self.state |= {f"{grid}.{name}": x for name, x in zip(_ARRAYS, arrays, strict=True)}
 
-    def _histograms(self, grid: str, patches: LocalFeatures) -> Floats:
+    def _histograms(self, grid: str, patches: "LocalFeatures") -> Floats:
         mean, scale, codebook, mean_distance = (self.state[f"{grid}.{name}"] for name in _ARRAYS)
         # softmax(-d / t) over words: the squared length of a patch vector cancels.
         factor = np.float32(1 / (_TEMPERATURE * float(mean_distance)))

@@ -28,7 +28,8 @@ class Whitening:
 
     def __call__(self, rows: Floats) -> Floats:
         """Return unit rows ``(n, c)``."""
-        projected: Floats = (rows - self.mean) @ self.axes
+        centred: Floats = rows - self.mean
+        projected: Floats = centred @ self.axes
         return normalise(projected)
 
 
