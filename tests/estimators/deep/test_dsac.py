@@ -288,11 +288,11 @@ def test_a_cluster_smaller_than_the_spread_gives_all_it_has() -> None:
     centres = np.array([[1.0], [5.0]], dtype=np.float32)
     labels = np.array([-1, 1, -1, -1, -1, -1])  # cluster 0 holds an image of class 1
     found = Clusters(centres, np.array([0, 0, 0, 1, 1, 1]), np.abs(rows[:, 0] - 1))
-    found = make_targets(rows, found, labels, n_spread=1000)
-    assert found.targets.tolist() == [1, 1, 1, -1, -1, -1]
+    made = make_targets(rows, found, labels, n_spread=1000)
+    assert made.targets.tolist() == [1, 1, 1, -1, -1, -1]
     assert make_targets(rows, found, labels, n_spread=0).targets.tolist() == labels.tolist()
-    np.testing.assert_allclose(found.importance[:3].mean(), 1, rtol=1e-6)
-    assert found.class_means[1].tolist() == [1.0]
+    np.testing.assert_allclose(made.importance[:3].mean(), 1, rtol=1e-6)
+    assert made.class_means[1].tolist() == [1.0]
 
 
 def test_a_batch_all_labelled_or_all_unlabelled_drops_the_other_term() -> None:
