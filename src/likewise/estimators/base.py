@@ -1,6 +1,7 @@
 """The base class of all methods: start, ask, tell, train; fit, predict, transform; save, load."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,9 +14,9 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.constraints.assignment import constrained_assignment
-from likewise.constraints.constraint import AnswerResult
+from likewise.constraints.facts import Told
 from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.estimators import persistence
@@ -30,13 +31,12 @@ from likewise.estimators.data import (
     Data,
     InputSpec,
     MissingData,
-    VectorData,
     is_vectors,
     load_images,
     load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
-from likewise.estimators.parts import Learner, QueryState, Questioner
+from likewise.estimators.parts import Learner, Questioner, QueryState
 from likewise.estimators.settings import preset_values, resolve
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
@@ -163,7 +163,7 @@ class InteractiveClusterer(
             self.tell_one(answer)
         return self
 
-    def tell_one(self, answer: Answer) -> AnswerResult:
+    def tell_one(self, answer: Answer) -> Told:
         """Add one answer; return its result."""
         self.n_answered_ += 1
         return self.constraints_.tell(answer)
@@ -373,7 +373,7 @@ class InteractiveClusterer(
     def _assign(self) -> None:
         """Predict all images and assign clusters that satisfy the constraints."""
         prediction = self.learner_.predict(self._data)
-        assigned = constrained_assignment(prediction.probabilities, self.constraints_)
+        assigned = honour(prediction.probabilities, self.constraints_)
         used = np.unique(assigned.labels)
         unused = np.setdiff1d(np.arange(prediction.probabilities.shape[1]), used)
         # scikit-learn wants labels from 0 without gaps: empty clusters come last.
@@ -387,27 +387,22 @@ class InteractiveClusterer(
     def _read(self, X: Any, *, reset: bool) -> Data:
         """Return `X` as data, checked; with `reset` it is the collection to learn from."""
         spec = self._input_spec()
+        check = partial(validate_data, self, reset=reset, dtype=np.float32, copy=False)
         if reset:
             self.__dict__.pop("image_names_", None)
         if spec.accepts_vectors and is_vectors(X):
-            data: Data = self._check_vectors(load_vectors(X), reset=reset)
+            data: Data = load_vectors(X, check)
         else:
             collection = load_images(X)
             if reset:
                 self.image_names_ = [collection.name(i) for i in range(len(collection))]
-            data = spec.read_images(collection)
-            if isinstance(data, VectorData):
-                data = self._check_vectors(data, reset=reset)
+            data = spec.read_images(collection, check)
         if not reset and (data.n_columns is None) != (self._data.n_columns is None):
             kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
             raise InvalidParameterError(
                 f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
                 + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
             )
-        return data
-
-    def _check_vectors(self, data: VectorData, *, reset: bool) -> VectorData:
-        data.matrix = validate_data(self, data.matrix, reset=reset, dtype=np.float32, copy=False)
         return data
 
     # -- for scikit-learn ---------------------------------------------------------------

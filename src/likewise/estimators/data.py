@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -20,11 +20,13 @@ from likewise.errors import (
 from likewise.types import Indexes
 
 if TYPE_CHECKING:
-    from likewise.embedding.embeddings import Embeddings
+    from likewise.encoders.embeddings import Embeddings
+    from likewise.encoders.places import Places
     from likewise.images.collection import ImageCollection
 
 _CACHE_LIMIT = 2 * 2**30  # bytes of decoded images kept in memory
 _DEFAULT_ENCODER = "bundled"
+Check = Callable[[Any], npt.NDArray[np.float32]]  # from any matrix to one that can be used
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,11 @@ class InputSpec:
     image_size: int | None = None
     accepts_vectors: bool = True
 
-    def read_images(self, collection: "ImageCollection") -> "Data":
+    def read_images(self, collection: "ImageCollection", check: "Check") -> "Data":
         """Return a collection as pixels to train on, or embedded."""
         if self.image_size is not None:
             return ImageData(collection, self.image_size)
-        return load_vectors(encode_images(collection, self.encoder))
+        return load_vectors(encode_images(collection, self.encoder), check)
 
 
 class Data(Protocol):
@@ -82,7 +84,7 @@ class VectorData:
     matrix : array of shape (n, d)
     slices : mapping of str to slice, optional
         Columns of each feature block; one block if None.
-    local_features : LocalFeatures, optional
+    local_features : Places, optional
         Features of image patches, where the encoder provides them.
     """
 
@@ -90,7 +92,7 @@ class VectorData:
         self,
         matrix: npt.NDArray[Any],
         slices: Mapping[str, slice] | None = None,
-        local_features: "LocalFeatures | None" = None,
+        local_features: "Places | None" = None,
     ) -> None:
         self.matrix, self.local_features = matrix, local_features
         self.n_columns: int | None = matrix.shape[1]
@@ -208,12 +210,12 @@ def is_vectors(X: Any) -> bool:
     return getattr(X, "ndim", 2) not in (3, 4)
 
 
-def load_vectors(X: Any) -> VectorData:
-    """Return embeddings or a matrix as data; the matrix must be checked before."""
+def load_vectors(X: Any, check: Check) -> VectorData:
+    """Return embeddings or a matrix as data."""
     if not _is_embeddings(X):
-        return VectorData(X)
+        return VectorData(check(X))
     embeddings = cast("Embeddings", X)
-    return VectorData(embeddings.matrix(), embeddings.slices, embeddings.local_features)
+    return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.places)
 
 
 def load_images(X: Any) -> "ImageCollection":
@@ -245,13 +247,13 @@ def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embedd
     ImageError
         If an image became unreadable since the collection was made.
     """
-    from likewise.embedding.cache import user_cache
-    from likewise.embedding.embed import embed
-    from likewise.embedding.registry import make_encoder
+    from likewise.encoders.embed import embed
+    from likewise.encoders.registry import make_encoder
+    from likewise.encoders.store import users_store
 
     encoder = _DEFAULT_ENCODER if encoder is None else encoder
     if isinstance(encoder, str):
-        embeddings = embed(collection, make_encoder(encoder), user_cache())
+        embeddings = embed(collection, make_encoder(encoder), users_store())
     else:
         embeddings = embed(collection, encoder)
     if embeddings.skipped:
