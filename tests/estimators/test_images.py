@@ -7,8 +7,8 @@ import pytest
 from torch import nn
 
 from likewise import Likewise
-from likewise.encoders.bundled import LiteEncoder
-from likewise.encoders.module import module_encoder
+from likewise.embedding.bundled.encoder import BundledEncoder
+from likewise.embedding.torch_encoder import module_encoder
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.pcl import PCL
@@ -53,7 +53,7 @@ def test_an_unreadable_image_is_skipped_with_a_warning(photos: Path, backbone: s
 
 def test_images_are_embedded_once(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Likewise(n_clusters=2, random_state=0).fit(photos)
-    monkeypatch.setattr(LiteEncoder, "encode", lambda *_: pytest.fail("embedded again"))
+    monkeypatch.setattr(BundledEncoder, "encode", lambda *_: pytest.fail("embedded again"))
     again = Likewise(n_clusters=2, random_state=0).fit(photos)
     np.testing.assert_array_equal(first.probabilities_, again.probabilities_)
 

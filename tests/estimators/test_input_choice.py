@@ -1,6 +1,6 @@
 import pytest
 
-from likewise.encoders.registry import make_encoder
+from likewise.embedding.registry import make_encoder
 from likewise.errors import InvalidParameterError
 from likewise.estimators.params import DEFAULT_BACKBONE
 from likewise.estimators.registry import from_scratch, make_method, with_encoder

@@ -14,9 +14,9 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.constraints.facts import Told
+from likewise.constraints.assignment import constrained_assignment
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.estimators import persistence
@@ -36,7 +36,7 @@ from likewise.estimators.data import (
     load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
-from likewise.estimators.parts import Learner, Questioner, QueryState
+from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.estimators.settings import preset_values, resolve
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
@@ -163,7 +163,7 @@ class InteractiveClusterer(
             self.tell_one(answer)
         return self
 
-    def tell_one(self, answer: Answer) -> Told:
+    def tell_one(self, answer: Answer) -> AnswerResult:
         """Add one answer; return its result."""
         self.n_answered_ += 1
         return self.constraints_.tell(answer)
@@ -373,7 +373,7 @@ class InteractiveClusterer(
     def _assign(self) -> None:
         """Predict all images and assign clusters that satisfy the constraints."""
         prediction = self.learner_.predict(self._data)
-        assigned = honour(prediction.probabilities, self.constraints_)
+        assigned = constrained_assignment(prediction.probabilities, self.constraints_)
         used = np.unique(assigned.labels)
         unused = np.setdiff1d(np.arange(prediction.probabilities.shape[1]), used)
         # scikit-learn wants labels from 0 without gaps: empty clusters come last.

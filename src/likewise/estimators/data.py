@@ -20,8 +20,7 @@ from likewise.errors import (
 from likewise.types import Indexes
 
 if TYPE_CHECKING:
-    from likewise.encoders.embeddings import Embeddings
-    from likewise.encoders.places import Places
+    from likewise.embedding.embeddings import Embeddings, LocalFeatures
     from likewise.images.collection import ImageCollection
 
 _CACHE_LIMIT = 2 * 2**30  # bytes of decoded images kept in memory
@@ -84,7 +83,7 @@ class VectorData:
     matrix : array of shape (n, d)
     slices : mapping of str to slice, optional
         Columns of each feature block; one block if None.
-    local_features : Places, optional
+    local_features : LocalFeatures, optional
         Features of image patches, where the encoder provides them.
     """
 
@@ -92,7 +91,7 @@ class VectorData:
         self,
         matrix: npt.NDArray[Any],
         slices: Mapping[str, slice] | None = None,
-        local_features: "Places | None" = None,
+        local_features: "LocalFeatures | None" = None,
     ) -> None:
         self.matrix, self.local_features = matrix, local_features
         self.n_columns: int | None = matrix.shape[1]
@@ -215,7 +214,7 @@ def load_vectors(X: Any, check: Check) -> VectorData:
     if not _is_embeddings(X):
         return VectorData(check(X))
     embeddings = cast("Embeddings", X)
-    return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.places)
+    return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.local_features)
 
 
 def load_images(X: Any) -> "ImageCollection":
@@ -247,13 +246,13 @@ def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embedd
     ImageError
         If an image became unreadable since the collection was made.
     """
-    from likewise.encoders.embed import embed
-    from likewise.encoders.registry import make_encoder
-    from likewise.encoders.store import users_store
+    from likewise.embedding.cache import user_cache
+    from likewise.embedding.embed import embed
+    from likewise.embedding.registry import make_encoder
 
     encoder = _DEFAULT_ENCODER if encoder is None else encoder
     if isinstance(encoder, str):
-        embeddings = embed(collection, make_encoder(encoder), users_store())
+        embeddings = embed(collection, make_encoder(encoder), user_cache())
     else:
         embeddings = embed(collection, encoder)
     if embeddings.skipped:

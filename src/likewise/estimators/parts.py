@@ -114,9 +114,7 @@ class Learner(ABC):
         """Make everything that is trained; `data` may be `MissingData` for a loaded model."""
 
     @abstractmethod
-    def train(
-        self, constraints: ConstraintGraph, epochs: int | None, progress: Progress
-    ) -> None:
+    def train(self, constraints: ConstraintGraph, epochs: int | None, progress: Progress) -> None:
         """Train on the data given to `build` and on all answers so far.
 
         `progress` is called after each epoch, when `get_state` can be saved.
@@ -154,9 +152,7 @@ class Questioner(ABC):
     ask_again_after: int | None = None
 
     @abstractmethod
-    def propose(
-        self, n: int, state: QueryState, *, allow_fewer: bool = False
-    ) -> list[Question]:
+    def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return the `n` most useful questions, best first.
 
         Raises
@@ -179,8 +175,6 @@ class Questioner(ABC):
 class NoQuestions(Questioner):
     """For methods that ask nothing."""
 
-    def propose(
-        self, n: int, state: QueryState, *, allow_fewer: bool = False
-    ) -> list[Question]:
+    def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return nothing."""
         return []

@@ -16,8 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from likewise import __version__
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import ModelFileError
 from likewise.estimators.data import describe_data
 from likewise.estimators.params import NetworkConfig, TrainingPlan

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.deep.relations import constrained_batches, constrained_pairs, fraction_met
 from likewise.nn.training import shuffled_batches
 from likewise.seeds import stream

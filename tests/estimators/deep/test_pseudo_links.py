@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.occ import OCC
 from likewise.estimators.deep.pcl import PCL

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import UnknownNameError
 from likewise.estimators.deep.pcl import ContextNetwork
 from likewise.estimators.deep.relations import fraction_met

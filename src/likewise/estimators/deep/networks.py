@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from likewise.encoders.backbones import make_backbone
 from likewise.estimators.data import Data
 from likewise.estimators.deep.inputs import fit_scaling
 from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig
+from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import AssignmentHead, ClassifierHead, ProjectionHead, VectorTrunk
 from likewise.nn.scaling import narrowed
 
