@@ -267,6 +267,21 @@ def test_the_number_of_determined_images_counts_those_of_known_groups(two_criter
     assert model.n_determined_ == 3
 
 
+@pytest.mark.parametrize(("two_groups", "inferred"), [(True, 1), (False, 0)])
+def test_with_two_groups_different_from_different_is_same(
+    two_criteria: Made, two_groups: bool, inferred: int
+) -> None:
+    model = Likewise(2, two_groups=two_groups, random_state=0).start(two_criteria[0])
+    model.tell([(0, 1), (1, 2)], ["different", "different"])
+    assert model.constraints_.relation(0, 2) == inferred
+
+
+def test_with_three_groups_different_from_different_is_unknown(two_criteria: Made) -> None:
+    model = Likewise(3, two_groups=True, random_state=0).start(two_criteria[0])
+    model.tell([(0, 1), (1, 2)], ["different", "different"])
+    assert model.constraints_.relation(0, 2) == 0
+
+
 def test_confirmed_images_are_no_label_issues(two_criteria: Made) -> None:
     X, _, quiet = two_criteria
     oracle = NoisyOracle(quiet, flip=0.15, unsure=0.0, seed=3)
@@ -298,7 +313,7 @@ def test_removed_and_unknown_settings_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="epochs_per_round"):
         make_method("likewise", 3, settings={"epochs_per_round": "5"})
     with pytest.raises(TypeError, match="plan"):
-        Likewise(**{"plan": None})
+        Likewise(plan=None)
 
 
 def test_settings_of_release_0_1_are_accepted_by_their_old_names() -> None:

@@ -8,7 +8,6 @@ import pytest
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import LikewiseError, PoolExhaustedError
-from likewise.estimators.kernel.initial_clusters import choose_n_clusters
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kernel.query_selection import (
     representative_images,
@@ -203,9 +202,3 @@ def test_groups_established_after_the_last_training_are_shown_too() -> None:
     assert question is not None
     assert question.images[0] == 5
     assert question.images[1:] == (1, 0, 2, 3)
-
-
-def test_the_number_of_clusters_is_chosen_by_silhouette() -> None:
-    rng = stream(3, "clumps")
-    rows = rng.normal(size=(4, 6))[np.arange(120) % 4] * 9 + rng.normal(size=(120, 6))
-    assert choose_n_clusters(rows.astype(np.float32), seed=0) == 4

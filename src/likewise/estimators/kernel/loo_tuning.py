@@ -166,7 +166,10 @@ class LeaveOneOut:
         )
 
     def _backward(self, found: _Forward, upstream: Doubles) -> Doubles:
-        """Return the gradient by `x` of a cost whose gradient by `probabilities` is `upstream`."""
+        """Return the gradient by `x` of a cost whose gradient by `probabilities` is `upstream`.
+
+        Backpropagation through `_forward`; `of_y` is the gradient of the cost by y.
+        """
         k, epsilon, inverse = self.targets.shape[1], found.epsilon, found.inverse
         of_epsilon = (upstream * (1 / k - found.likelihood)).sum() * epsilon * (1 - epsilon)
         scaled = upstream * (1 - epsilon) * found.likelihood
