@@ -36,7 +36,7 @@ from likewise.estimators.data import (
     load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
-from likewise.estimators.parts import Learner, Questioner, QueryState
+from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.estimators.settings import preset_values, resolve
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
@@ -91,7 +91,21 @@ class InteractiveClusterer(
     labels_: Indexes
     probabilities_: Floats
     embeddings_: Floats
+    columns_: Indexes
+    violations_: int
+    constraints_: ConstraintGraph
+    history_: list[dict[str, float]]
     settings_: Self
+    learner_: Learner
+    questioner_: Questioner
+    seed_: int
+    n_asked_: int
+    n_answered_: int
+    budget_: int
+    round_: int
+    _data: Data
+    _is_warm: bool
+    _checkpoint: Path | None
 
     # -- what a method defines --------------------------------------------------
 
@@ -358,7 +372,7 @@ class InteractiveClusterer(
         self.constraints_ = self._make_constraints(len(data))
         self.n_asked_ = self.n_answered_ = self.budget_ = self.round_ = 0
         self._is_warm = False
-        self._checkpoint: Path | None = None
+        self._checkpoint = None
         self.learner_, self.questioner_ = self._make_parts(data)
         BatchQuestions.check(self)
         self.history_ = self.learner_.history = []

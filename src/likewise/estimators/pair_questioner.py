@@ -8,7 +8,7 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.errors import UnknownNameError
-from likewise.estimators.parts import Prediction, Questioner, QueryState, State
+from likewise.estimators.parts import Prediction, QueryState, Questioner, State
 from likewise.queries.base import Pool, QueryStrategy, Random, join_views, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs, placing_pairs, random_pairs
@@ -42,6 +42,8 @@ class PairQuestioner(Questioner):
     initial_questions : int
         Number of first questions drawn at random.
     """
+
+    asks_in_batches = True
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ from likewise.nn.training import (
 from likewise.progress import Progress
 from likewise.types import Floats, Indexes
 
-_PREDICT_BATCH = 1024
+PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
 
 
@@ -69,7 +69,7 @@ class NetworkLearner(Learner):
         *,
         pseudo_links: PseudoLinks | None = None,
         query_space: Literal["z", "backbone"] = "z",
-        predict_batch: int = _PREDICT_BATCH,
+        predict_batch: int = PREDICT_BATCH,
     ) -> None:
         self.objective, self.augmentation, self.plan = objective, augmentation, plan
         self.asks_in_batches = objective.asks_in_batches
@@ -106,7 +106,7 @@ class NetworkLearner(Learner):
         """Keep all vectors scaled, if they are not too many, so that epochs need not do it."""
         n = len(self.data)
         if isinstance(self.data, VectorData) and n <= _SCALE_ONCE:
-            chunks = np.array_split(np.arange(n), -(-n // _PREDICT_BATCH))
+            chunks = np.array_split(np.arange(n), -(-n // PREDICT_BATCH))
             self._scaled = torch.cat([self.inputs(chunk) for chunk in chunks])
 
     @property
@@ -311,7 +311,7 @@ class NetworkLearner(Learner):
     def _all_features(self) -> Floats:
         n = len(self.data)
         with self.evaluating():
-            chunks = np.array_split(np.arange(n), -(-n // _PREDICT_BATCH))
+            chunks = np.array_split(np.arange(n), -(-n // PREDICT_BATCH))
             features = torch.cat([self.plain_features(chunk) for chunk in chunks])
         found: Floats = features.cpu().numpy()
         return found

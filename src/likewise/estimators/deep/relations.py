@@ -142,9 +142,7 @@ def _answered_pairs(graph: ConstraintGraph) -> list[tuple[int, int]]:
     return pairs
 
 
-def _with_pairs(
-    batch: Indexes, pairs: Pairs, fraction: float, rng: np.random.Generator
-) -> Indexes:
+def _with_pairs(batch: Indexes, pairs: Pairs, fraction: float, rng: np.random.Generator) -> Indexes:
     n_pairs = int(fraction * len(batch)) // 2
     drawn = pairs[rng.permutation(len(pairs))[:n_pairs]].reshape(-1)
     constrained = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
