@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Self, cast
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError, LikewiseWarning
-from likewise.oracles.base import Oracle
 from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
     from likewise.estimators.pair_questioner import PairQuestioner
+    from likewise.oracles.base import Oracle
 
 
 class BatchQuestions:
@@ -23,12 +23,12 @@ class BatchQuestions:
     oracle : Oracle
     """
 
-    def __init__(self, estimator: "InteractiveClusterer", oracle: Oracle) -> None:
+    def __init__(self, estimator: "InteractiveClusterer", oracle: "Oracle") -> None:
         self._estimator, self._oracle = estimator, oracle
         self._questioner = cast("PairQuestioner", estimator.questioner_)  # see `check`
 
     @classmethod
-    def of(cls, estimator: "InteractiveClusterer", oracle: Oracle | None) -> Self | None:
+    def of(cls, estimator: "InteractiveClusterer", oracle: "Oracle | None") -> Self | None:
         """Return the callback for `fit`; None if the plan asks between rounds."""
         if not _is_wanted(estimator):
             return None
