@@ -147,9 +147,12 @@ class Questioner(ABC):
     ----------
     ask_again_after : int or None
         Answers after which `fit` proposes questions anew within a round; None: once a round.
+    asks_in_batches : bool
+        Whether it can ask inside a training batch, as `PairQuestioner` can.
     """
 
     ask_again_after: int | None = None
+    asks_in_batches: bool = False
 
     @abstractmethod
     def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
@@ -163,6 +166,7 @@ class Questioner(ABC):
 
     def update(self, prediction: Prediction, state: QueryState) -> None:
         """Take note of a new prediction of the collection, after `start` and each training."""
+        return
 
     def get_state(self) -> State:
         """Return everything that must be saved to continue with the same questions."""
@@ -170,6 +174,7 @@ class Questioner(ABC):
 
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned, or arrays of release 0.1 under their old names."""
+        return
 
 
 class NoQuestions(Questioner):

@@ -35,7 +35,7 @@ def upgrade(
     found["learner/round"] = np.array(numbers["_round"] + is_mid_round)
     for old, new in _LEARNER_NUMBERS.items():
         found[f"learner/{new}"] = np.array(numbers.pop(old, 0))
-    if "bank" in arrays:  # PCL: now a buffer of the network
+    if "bank" in arrays and description["method"] == "PCL":  # now a buffer of the network
         found["learner/network:bank"] = found.pop("learner/bank")
     found["questioner/n_calls"] = np.array(asker["n_calls"])
     numbers = {_NUMBERS.get(name, name): value for name, value in numbers.items()}
@@ -70,7 +70,10 @@ def upgrade_parameters(cls: type, saved: Mapping[str, Any]) -> dict[str, Any]:
         present = names.get(name, name)
         if present is None:
             continue
-        if isinstance(value, dict):  # a training plan or a network configuration
-            value = {RENAMED_FIELDS.get(field, field): v for field, v in value.items()}
-        found[present] = value
+        is_dataclass = isinstance(value, dict)  # a training plan or a network configuration
+        found[present] = _upgrade_fields(value) if is_dataclass else value
     return found
+
+
+def _upgrade_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
+    return {RENAMED_FIELDS.get(field, field): value for field, value in saved.items()}

@@ -48,7 +48,7 @@ def relations_of(graph: ConstraintGraph, indexes: Indexes, device: torch.device)
 
 
 @dataclass(frozen=True)
-class PseudoLinks:
+class LabelExtension:
     r"""Label extension: confident pairs are added as must-links that can be removed again.
 
     Parameters
