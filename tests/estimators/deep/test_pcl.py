@@ -22,6 +22,7 @@ from likewise.nn.losses.contrastive import nt_xent
 from likewise.oracles.simulated import LabelOracle
 from likewise.queries.base import Pool
 from likewise.queries.pcl import Joint
+from likewise.types import Pairs
 from tests.estimators.deep.batches import (
     learner_of,
     loss_terms,
