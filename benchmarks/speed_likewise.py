@@ -12,7 +12,7 @@ import numpy.typing as npt
 from likewise.embedding.embeddings import Embeddings, LocalFeatures
 from likewise.embedding.encoder import grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from likewise_bench.runner import peak_memory_mb

@@ -1,7 +1,7 @@
 """Precision of the label issues that are offered for review, with a noisy simulated annotator.
 
 `Likewise` asks, the annotator is sometimes wrong, training follows every five answers, and nothing
-is asked twice. Reports how many answers in ``suspects_`` are wrong::
+is asked twice. Reports how many answers in ``label_issues_`` are wrong::
 
     python -m benchmarks.analysis.label_issue_precision --dataset cards --data DIR/cards --by suit
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.analysis.run_arguments import named_run, run_parser
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.base import Oracle
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import make_inputs
@@ -39,7 +39,7 @@ def count(model: Likewise, truth: Oracle) -> tuple[int, int, int]:
     said = model.constraints_.answers
     right = truth.answer([answer.question for answer in said.values()])
     wrong = {n for n, meant in zip(said, right, strict=True) if said[n].answer != meant.answer}
-    again = [suspect.answer for suspect in model.suspects_]
+    again = [issue.answer_id for issue in model.label_issues_]
     return len(again), len(wrong.intersection(again)), len(wrong)
 
 

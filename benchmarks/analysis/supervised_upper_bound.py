@@ -13,7 +13,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from likewise.embedding.embeddings import Embeddings
 from likewise.methods.source import VectorSource
-from likewise.methods.vocabulary import Vocabulary
 from likewise.nn.scaling import FacetScaling
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs

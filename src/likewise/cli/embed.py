@@ -32,8 +32,8 @@ def embed(
     Example:
         likewise embed photos/ -o photos.npy
     """
-    from likewise.cli.console import Bars
-    from likewise.cli.sessions import as_rows, cache, read, vectors
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.sessions import embed_images, embedding_cache, read_images, skipped_as_json
     from likewise.embedding.registry import DEFAULT, check_encoder
 
     description = out.with_suffix(".json")

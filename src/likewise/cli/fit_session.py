@@ -13,8 +13,6 @@ from likewise.cli.console import ProgressBars
 from likewise.cli.predict import model_path
 from likewise.cli.sessions import (
     default_session_path,
-    embed_images,
-    embedded_positions,
     open_to_write,
     read_images,
 )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.cli.console import print_note, print_note_list
+from likewise.cli.console import print_note_list
 from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.embedding.cache import EmbeddingCache
     from likewise.embedding.embeddings import Embeddings
     from likewise.images.collection import ImageCollection

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_new_path, print_json, print_line, replace_file
+from likewise.cli.console import print_json, print_line, replace_file
 from likewise.cli.options import (
     AsJson,
     EncoderName,
@@ -84,7 +84,7 @@ def run_(
         likewise bench run --dataset cifar10 --data DIR --orientation personalised --split test
     """
     check_free(out)
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.embedding.registry import check_encoder
     from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec

@@ -2,8 +2,8 @@
 
 from sklearn.datasets import make_blobs
 
-from benchmarks.analysis.label_issue_precision import answered_model, count
-from likewise.methods.likewise import Likewise
+from benchmarks.analysis.label_issue_precision import count, interviewed
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 
 X, y = make_blobs(150, n_features=6, centers=3, random_state=1)

@@ -8,11 +8,11 @@ import torch
 
 from likewise.constraints.question import Answer, Relation
 from likewise.errors import PoolExhaustedError
+from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.feedback import feedback_of
 from likewise.methods.rivals.idc import IDC, columns_of
 from likewise.methods.rivals.value_mining import hardness, mine, worth_of
-from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
@@ -45,7 +45,7 @@ def test_it_shows_groups_that_are_known_to_differ_and_no_more_than_it_may() -> N
     for question in shown:
         faces = FOUR[list(question.images[1:])]
         assert len(set(faces.tolist())) == len(faces)
-    seeds = seeds_of(model.constraints_, 4)
+    seeds = labeled_groups(model.constraints_, 4)
     refused = int(np.flatnonzero((seeds.classes < 0) & (FOUR[seeds.representatives[1]] != FOUR))[0])
     model.constraints_.add(refused, seeds.representatives[1], Relation.DIFFERENT)
     phrased = model._phrase(refused, seeds, [0.1, 0.7, 0.1, 0.1][: len(seeds.keys)])
@@ -83,7 +83,7 @@ def test_value_is_hard_and_typical_and_unlike_what_was_asked() -> None:
 
 def test_classes_take_the_columns_that_suit_them_together() -> None:
     classes = np.array([0, 0, 1, -1])
-    seeds = Seeds(classes, ("a", "b"), (0, 2), [(np.array([3]), frozenset({1}))])
+    seeds = LabeledGroups(classes, ("a", "b"), (0, 2), [(np.array([3]), frozenset({1}))])
     p = np.array([[0.1, 0.9, 0.0], [0.1, 0.9, 0.0], [0.3, 0.7, 0.0], [1.0, 0.0, 0.0]])
     columns = columns_of(seeds, p)
     assert columns.tolist() == [1, 0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from likewise.methods.seeds_of_groups import Seeds
+from likewise.estimators.kernel.training_set import LabeledGroups
 
 Indexes = npt.NDArray[np.intp]
 NOBODY = -1
@@ -67,7 +67,7 @@ class Feedback:
         return cls(**{name: arrays[f"feedback.{name}"] for name in names})
 
 
-def feedback_of(seeds: Seeds, columns: Indexes, n_clusters: int) -> Feedback:
+def feedback_of(seeds: LabeledGroups, columns: Indexes, n_clusters: int) -> Feedback:
     """Return what is known, in the words of clusters.
 
     Parameters

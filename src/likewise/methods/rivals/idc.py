@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from likewise.constraints.question import CANNOT_TELL, Question
+from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.methods.network import View
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.deep import Indexes
@@ -16,7 +17,6 @@ from likewise.methods.rivals.feedback import Feedback, feedback_of
 from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.rivals.value_mining import mine, worth_of
-from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent
@@ -89,7 +89,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
 
     def _collect(self) -> Feedback:
         """Return what answers say of clusters, classes at the columns that suit them best."""
-        seeds = seeds_of(self.constraints_, self._n_clusters)
+        seeds = labeled_groups(self.constraints_, self._n_clusters)
         p = self._plain_views()[1]
         return feedback_of(seeds, columns_of(seeds, p), self._n_clusters)
 
@@ -123,7 +123,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
         self._worth = worth_of(self.probabilities_, self._embeddings)
 
     def _ask_what_is_left(self, n: int) -> list[Question]:
-        seeds = seeds_of(self.constraints_, self._n_clusters)
+        seeds = labeled_groups(self.constraints_, self._n_clusters)
         images = self._most_valuable(seeds, n + 1)
         if not seeds.keys and len(images) > 1:  # nothing to compare with but another image
             faces, keys, images = (int(images[0]),), ("group 1",), images[1:]
@@ -140,7 +140,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
         """Return the probabilities with columns as the head has them."""
         return self.probabilities_[:, np.argsort(self._columns)]
 
-    def _most_valuable(self, seeds: Seeds, n: int) -> Indexes:
+    def _most_valuable(self, seeds: LabeledGroups, n: int) -> Indexes:
         is_open = seeds.classes < 0
         is_open[list(self.constraints_.bad_images)] = False
         answers = list(self.constraints_.answers.values())
@@ -150,7 +150,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
                 is_open[answer.question.images[0]] = False
         return mine(self._worth, self._embeddings, is_open, asked, n)
 
-    def _phrase(self, image: int, seeds: Seeds, p: Sequence[float]) -> Question | None:
+    def _phrase(self, image: int, seeds: LabeledGroups, p: Sequence[float]) -> Question | None:
         """Return which of the likeliest groups `image` may be in; None if none may."""
         likely = np.argsort(-np.asarray(p), kind="stable")
         shown = [
@@ -167,7 +167,9 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
     def _question(self, oracle: Oracle, n: int) -> None:
         """Ask one by one while groups are still being found: the next question can show them."""
         while n > 0:
-            is_early = len(seeds_of(self.constraints_, self._n_clusters).keys) < self._n_clusters
+            is_early = (
+                len(labeled_groups(self.constraints_, self._n_clusters).keys) < self._n_clusters
+            )
             questions = self._ask_what_is_left(1 if is_early else n)
             if not questions:
                 return
@@ -191,7 +193,7 @@ def _clustering_terms(a: View, b: View) -> dict[str, Tensor]:
     }
 
 
-def columns_of(seeds: Seeds, p: Any) -> Indexes:
+def columns_of(seeds: LabeledGroups, p: Any) -> Indexes:
     """Return the column of each class: together as likely as can be for the images in them."""
     n_classes = len(seeds.keys)
     means = np.zeros((n_classes, p.shape[1]))

@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.methods.network import Network, View
 from likewise.methods.plan import Plan
-from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
@@ -149,7 +149,7 @@ class MiCE(TrainingParameters, TwoViewsRival):
     def _train_one_epoch(self) -> None:
         if self._epoch == 0:
             z = self._plain_views()[0]
-            self._beginning = nearness(z, fit_centres(z, self._n_clusters, self._seed))
+            self._beginning = cosine_soft_assign(z, fit_centroids(z, self._n_clusters, self._seed))
         super()._train_one_epoch()
 
     def _step_terms(self, number: int, indexes: Indexes) -> dict[str, Tensor]:

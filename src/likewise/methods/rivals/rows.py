@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
+from likewise.estimators.centroids import centroid_distances, mean_margin
 from likewise.methods.base import Floats
 from likewise.methods.nearest_centre import NearestCentre
 from likewise.methods.plan import Plan
-from likewise.methods.readout import distances, mean_margin
 from likewise.methods.rivals.directions import make_scaling
 from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
@@ -55,7 +55,7 @@ class RowsRival(NearestCentre):
         # the last round (CSD) has nothing to compare, and asks at random as before a first round.
         self._clusters = self._group(self._own_rows)
         self._centres = means(self._own_rows, self._clusters, self._n_clusters)
-        self._margin = mean_margin(distances(self._own_rows, self._centres))
+        self._margin = mean_margin(centroid_distances(self._own_rows, self._centres))
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.cluster import SpectralClustering
 
+from likewise.estimators.centroids import centroid_distances
 from likewise.methods.base import Floats
-from likewise.methods.readout import distances
 from likewise.methods.rivals.rows import Indexes, RowsRival, means
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
@@ -71,5 +71,5 @@ def on_a_part(rows: Floats, n_clusters: int, cluster: Any) -> Indexes:
     found: Indexes = cluster(part)
     if len(part) == len(rows):
         return found
-    nearest: Indexes = np.argmin(distances(rows, means(part, found, n_clusters)), axis=1)
+    nearest: Indexes = np.argmin(centroid_distances(rows, means(part, found, n_clusters)), axis=1)
     return nearest

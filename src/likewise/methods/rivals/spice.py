@@ -124,9 +124,9 @@ class SPICE(TrainingParameters, TwoViewsRival):
 
 def first_assignments(z: Any, n_clusters: int, seed: int) -> Any:
     """Return soft assignments by k-means on unit rows."""
-    from likewise.methods.readout import fit_centres, nearness
+    from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 
-    return nearness(z, fit_centres(z, n_clusters, seed))
+    return cosine_soft_assign(z, fit_centroids(z, n_clusters, seed))
 
 
 def prototype_labels(z: Any, p: Any, confident: float) -> Indexes:

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
+from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.methods.asking import unit
 from likewise.methods.base import Floats
 from likewise.methods.labelling import check_open, closed_images
 from likewise.methods.lesson import named_classes
 from likewise.methods.network import EmbeddingNetwork
 from likewise.methods.plan import Plan
-from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import DeepRival, Indexes
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.methods.source import Source
@@ -92,7 +92,7 @@ class TOD(TrainingParameters, DeepRival):
         super()._improve(n_epochs, progress)
         rows = unit(super()._read_out(self._source)[0])
         is_taught = (self._classes >= 0).any()
-        self._centres = None if is_taught else fit_centres(rows, self._n_clusters, self._seed)
+        self._centres = None if is_taught else fit_centroids(rows, self._n_clusters, self._seed)
 
     def _batches(self) -> Iterator[Indexes]:
         labelled = np.flatnonzero(self._classes >= 0)
@@ -149,7 +149,7 @@ class TOD(TrainingParameters, DeepRival):
         rows, probabilities = super()._read_out(source)
         rows = unit(rows)
         if self._centres is not None:
-            probabilities = nearness(rows, self._centres)
+            probabilities = cosine_soft_assign(rows, self._centres)
         return rows, probabilities
 
     def _extra_arrays(self) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""The grouping before any answer."""
+
+import numpy as np
+
+from likewise.estimators.kernel.initial_clusters import InitialClusters, choose_n_clusters
+from likewise.seeds import stream
+
+
+def test_the_number_of_clusters_is_chosen_by_silhouette() -> None:
+    rng = stream(3, "clumps")
+    rows = rng.normal(size=(4, 6))[np.arange(120) % 4] * 9 + rng.normal(size=(120, 6))
+    assert choose_n_clusters(rows.astype(np.float32), seed=0) == 4
+
+
+def _unit_clusters() -> tuple[np.ndarray, np.ndarray]:
+    """Return unit rows in three clusters, and the cluster of each."""
+    rng, truth = stream(7, "initial"), np.arange(90) % 3
+    rows = np.eye(3, 5)[truth] + rng.normal(size=(90, 5)) * 0.1
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32), truth
+
+
+def test_images_are_assigned_to_the_nearest_centroid() -> None:
+    rows, truth = _unit_clusters()
+    p = InitialClusters().fit(rows, 3, seed=0).predict_proba(rows)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
+    found = p.argmax(axis=1)
+    assert len({(int(t), int(c)) for t, c in zip(truth, found, strict=True)}) == 3
+
+
+def test_a_group_spans_several_clusters_if_no_cluster_has_most_of_it() -> None:
+    rows, truth = _unit_clusters()
+    clusters = InitialClusters().fit(rows, 3, seed=0)
+    assert clusters.spans_several(rows)
+    assert not clusters.spans_several(rows[truth == 0])
+    assert not clusters.spans_several(rows[:9])  # too few images to know
+
+
+def test_the_state_is_restored() -> None:
+    rows, _ = _unit_clusters()
+    clusters, restored = InitialClusters().fit(rows, 0, seed=0), InitialClusters()
+    assert restored.get_state() == {}
+    restored.set_state(clusters.get_state())
+    np.testing.assert_array_equal(restored.predict_proba(rows), clusters.predict_proba(rows))
