@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import pytest
+from likewise.methods.one_thread import on_one_thread
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from likewise.methods import (
@@ -16,7 +17,6 @@ from likewise.methods import (
     unguided,
     vocabulary,
 )
-from likewise.methods.one_thread import on_one_thread
 
 
 def n_threads() -> set[int]:

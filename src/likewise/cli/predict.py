@@ -14,8 +14,8 @@ from likewise.errors import ModelFileError
 
 if TYPE_CHECKING:
     from likewise.cli.console import Bars
+    from likewise.estimators.base import InteractiveClusterer
     from likewise.images.files import FolderCollection
-    from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
 
 _COLUMNS = ("path", "cluster", "name", "confidence")
@@ -25,7 +25,7 @@ Row = tuple[str, int, str, float]
 class _Trained(NamedTuple):
     """A model, and what its clusters are called."""
 
-    model: "PersonalClusterer"
+    model: "InteractiveClusterer"
     names: dict[int, str]
 
 
@@ -77,7 +77,7 @@ def predict(
 
 def _check(path: Path, by: str) -> None:
     """Refuse before any work what cannot predict, and say what is not used."""
-    from likewise.nn.checkpoint_io import check_model
+    from likewise.estimators.persistence import check_model
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
 
@@ -112,7 +112,7 @@ def _check_answers(session: "Session", by: str) -> None:
 
 
 def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
-    from likewise.methods.registry import load_method
+    from likewise.estimators.registry import load_method
     from likewise.session.database import DATABASE
 
     if not (path / DATABASE).exists():

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from likewise.methods.base import Floats, PersonalClusterer
-from likewise.methods.checks import check_between
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.data import Data, VectorData
+from likewise.estimators.params import check_between
 from likewise.methods.choosing import checked_kinds
 from likewise.methods.doubting import Doubts
 from likewise.methods.experience import Experience, tempered
@@ -14,17 +15,17 @@ from likewise.methods.facets import FacetSpace, side_by_side
 from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.methods.self_training import first_lesson, second_lesson
-from likewise.methods.source import Source, VectorSource
 from likewise.methods.targeted_learner import TargetedLearner
 from likewise.methods.unguided import guess_n_clusters
 from likewise.methods.vocabulary import Vocabulary
 from likewise.progress import Progress
+from likewise.types import Floats
 
 _ENOUGH = 5_000  # images from which centres are found
 _MANY, _MOSTLY = 10, 0.8  # images of the only group known; share of them that lies together
 
 
-class KernelClusterer(PersonalClusterer):
+class KernelClusterer(InteractiveClusterer):
     """Ready vectors, learned by a kernel from few answers; what it asks is open."""
 
     # -- building -----------------------------------------------------------
@@ -46,7 +47,7 @@ class KernelClusterer(PersonalClusterer):
         self._doubts = Doubts(self.constraints_, self._settings.n_clusters, self._kinds)
         self._words = Vocabulary(self._settings.n_words, self._seed)
         self._centres: Floats | None = None
-        if isinstance(self._source, VectorSource):
+        if isinstance(self._source, VectorData):
             self._words.fit(self._source.places)
             raw = self._raw(self._source)
             self._space = self._empty_space().fit(raw)
@@ -62,7 +63,7 @@ class KernelClusterer(PersonalClusterer):
     def _empty_learner(self, facets: Mapping[str, Floats], n_views: int) -> TargetedLearner:
         return TargetedLearner(facets, n_views, targeted=self._settings.targeted)
 
-    def _raw(self, source: VectorSource) -> dict[str, Any]:
+    def _raw(self, source: VectorData) -> dict[str, Any]:
         """Return all facets as they come: those of the vectors, and what is read in places."""
         return source.facets() | self._words(source.places)
 
@@ -111,10 +112,10 @@ class KernelClusterer(PersonalClusterer):
 
     # -- reading it out -------------------------------------------------------
 
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+    def _read_out(self, source: Data) -> tuple[Floats, Floats]:
         facets = None
         if source is not self._source:
-            assert isinstance(source, VectorSource)  # this method reads vectors only
+            assert isinstance(source, VectorData)  # this method reads vectors only
             facets = self._space(self._raw(source))
         if self._learner.tuning is None:
             assert self._centres is not None  # found when the collection was taken in

@@ -10,18 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints.facts import Told
 from likewise.constraints.question import Answer, Question
 from likewise.errors import PoolExhaustedError, UnknownNameError
+from likewise.estimators.answers import to_answers
+from likewise.estimators.base import Watch
+from likewise.estimators.data import VectorData
+from likewise.estimators.params import TrainingPlan, check_between
 from likewise.methods.advice import Advice, advise
-from likewise.methods.base import Watch
-from likewise.methods.checks import check_between
 from likewise.methods.choosing import KINDS, Phrasing, coverage
 from likewise.methods.facets import overview, side_by_side
 from likewise.methods.foretelling import asked_about, columns_left, was_foretold
 from likewise.methods.interview import Interview
 from likewise.methods.kernel_clusterer import KernelClusterer
-from likewise.methods.plan import Plan
-from likewise.methods.source import VectorSource
 from likewise.methods.suspects import Suspect
-from likewise.methods.told import as_answers
 from likewise.methods.vocabulary import COLOURS
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
@@ -106,7 +105,7 @@ class Likewise(KernelClusterer):
         parity: bool = True,
         preset: str | None = None,
         encoder: Any = "bundled",
-        plan: Plan | None = None,
+        plan: TrainingPlan | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters  # type: ignore[assignment]  # None: from the answers
@@ -137,7 +136,7 @@ class Likewise(KernelClusterer):
         if n_cover is not None:
             check_between("number of questions", "n_cover", n_cover, 1)
         super()._build()
-        if isinstance(self._source, VectorSource):  # else it was loaded, without its images
+        if isinstance(self._source, VectorData):  # else it was loaded, without its images
             anew = self._settings.cover_learned and self._settings.strategy != "random"
             self._interview = Interview(self._cover(), 2 * at_once, anew=anew)
 
@@ -186,7 +185,7 @@ class Likewise(KernelClusterer):
     def tell(self, questions: Any, answers: Sequence[Any]) -> Self:
         """Take in answers, and note which of them the model had foretold."""
         check_is_fitted(self, "constraints_")
-        for answer in as_answers(questions, answers):
+        for answer in to_answers(questions, answers):
             self.hear(answer)
         return self
 
