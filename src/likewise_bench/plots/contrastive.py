@@ -7,6 +7,7 @@ import numpy as np
 
 from likewise.errors import InvalidParameterError
 from likewise.estimators.registry import method_class
+from likewise.estimators.settings import defaults
 from likewise_bench.plots.pair_similarities import Similarities, pair_similarities
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.plots.style import colour, new_figure
@@ -47,9 +48,14 @@ def similarities(request: Request) -> "Figure":
     return figure
 
 
+def _learner(model: InteractiveClusterer) -> NetworkLearner:
+    assert isinstance(model.learner_, NetworkLearner)  # see `trains_in_epochs`
+    return model.learner_
+
+
 def trains_in_epochs(run: RunSpec) -> bool:
     """Return whether the method of a run trains in epochs, step by step."""
-    return issubclass(method_class(run.method), InteractiveClusterer)
+    return "plan" in defaults(method_class(run.method))
 
 
 def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:
