@@ -85,7 +85,7 @@ def make_views(data: Data, config: NetworkConfig, views: str = "two") -> Augment
     recipe = VectorViews(
         dropout=config.feature_dropout,
         noise=config.feature_noise,
-        facet_dropout=config.facet_dropout,
+        block_dropout=config.block_dropout,
         views=views,
     )
     return VectorAugmentation(recipe, narrow_slices(data.slices))
