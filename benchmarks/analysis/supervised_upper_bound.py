@@ -11,9 +11,10 @@ import numpy.typing as npt
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from likewise.embedding.embeddings import Embeddings
-from likewise.methods.source import VectorSource
-from likewise.nn.scaling import FacetScaling
+from likewise.encoders.embeddings import Embeddings
+from likewise.estimators.block_scaling import BlockScaler
+from likewise.estimators.data import VectorData
+from likewise.methods.vocabulary import Vocabulary
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load
@@ -59,17 +60,11 @@ def cross_validated(rows: npt.NDArray[np.floating], truth: npt.NDArray[Any], see
 
 
 def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
-    """Return blocks of equal weight, as the methods use them."""
-    import torch
-
+    """Return facets of equal weight, as the methods see them."""
     is_plain = isinstance(vectors, np.ndarray)
-    source = VectorSource(vectors) if is_plain else VectorSource(vectors.matrix(), vectors.slices)
-    scaling = FacetScaling(source.slices, source.matrix.shape[1])
-    scaling.fit(source.matrix)
-    scaled: npt.NDArray[np.float32] = scaling(
-        torch.from_numpy(source.matrix.astype(np.float32))
-    ).numpy()
-    return scaled
+    source = VectorData(vectors) if is_plain else VectorData(vectors.matrix(), vectors.slices)
+    scaler = BlockScaler(source.slices, source.matrix.shape[1]).fit(source.matrix)
+    return scaler.transform(source.matrix.astype(np.float32))
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from likewise.methods.registry import METHODS, method_class
+from likewise.estimators.registry import METHODS, method_class
 
 _FILE = "method_info.json"
 
@@ -35,8 +35,8 @@ def method_info(method: str) -> MethodInfo:
 
 
 def look(method: str) -> MethodInfo:
-    """Return the entry computed from the class of a method."""
-    from likewise.methods.settings import defaults
+    """Return what a method's class says of itself."""
+    from likewise.estimators.settings import defaults
 
     cls = method_class(method)
     return {

@@ -151,7 +151,7 @@ def test_an_existing_output_file_raises_before_a_long_step(
 ) -> None:
     for name in (
         "likewise.images.files.read_folder",
-        "likewise.methods.registry.load_method",
+        "likewise.estimators.registry.load_method",
         "likewise_bench.runner.load",
     ):
         monkeypatch.setattr(name, _too_late)

@@ -66,6 +66,13 @@ def test_settings_under_their_old_names_are_understood(
     assert getattr(model.get_params()["plan"], field) == expected
 
 
+def test_old_names_of_parameters_and_of_network_fields_are_understood() -> None:
+    settings = {"parity": "false", "facet_dropout": "0.25"}
+    parameters = make_method("occ", 2, settings=settings).get_params()
+    assert parameters["two_groups"] is False
+    assert parameters["architecture"].block_dropout == 0.25
+
+
 def test_an_old_setting_without_successor_is_ignored() -> None:
     model = make_method("pcl", 2, settings={"companions": "false", "weights": "paper"})
     assert type(model).__name__ == "PCL"

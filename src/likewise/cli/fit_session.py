@@ -18,9 +18,9 @@ from likewise.cli.sessions import (
 )
 from likewise.constraints.question import Answer
 from likewise.desk.keeping import group_keys, keep_found
-from likewise.embedding.cache import EmbeddingCache
+from likewise.encoders.store import EmbeddingStore
+from likewise.estimators.base import InteractiveClusterer
 from likewise.images.files import FolderCollection
-from likewise.methods.base import PersonalClusterer
 from likewise.session.create import EMBEDDINGS, check_can_create
 from likewise.session.database import DATABASE
 from likewise.session.import_answers import Imported, import_answers
@@ -33,7 +33,7 @@ from likewise.workspace.cluster_matching import group_keys, save_matched_results
 class Trained:
     """A trained model and the content hash of each image it was trained on, in its order."""
 
-    model: PersonalClusterer
+    model: InteractiveClusterer
     hashes: list[str]
     n_answers: int
     skipped: list[Any]
@@ -121,7 +121,7 @@ class FitSession:
 
 
 def train(
-    fit_session: FitSession, model: PersonalClusterer, bars: ProgressBars, checkpoint: Path | None
+    place: FitSession, model: InteractiveClusterer, bars: Bars, checkpoint: Path | None
 ) -> Trained:
     """Train the model on the images of a folder and all active answers of its session."""
     images: Any = fit_session.collection

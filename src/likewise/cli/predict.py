@@ -19,9 +19,9 @@ from likewise.cli.sessions import check_image_folder
 from likewise.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from likewise.cli.console import ProgressBars
+    from likewise.cli.console import Bars
+    from likewise.estimators.base import InteractiveClusterer
     from likewise.images.files import FolderCollection
-    from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
 
 _COLUMNS = ("path", "cluster", "name", "confidence")
@@ -31,7 +31,7 @@ Row = tuple[str, int, str, float]
 class _Trained(NamedTuple):
     """A trained model and the names of its clusters."""
 
-    model: "PersonalClusterer"
+    model: "InteractiveClusterer"
     names: dict[int, str]
 
 
@@ -85,8 +85,8 @@ def predict(
 
 
 def _check(path: Path, by: str) -> None:
-    """Check before any work that the path can predict; print a note if --by is not used."""
-    from likewise.nn.checkpoint_io import check_model
+    """Refuse before any work what cannot predict, and say what is not used."""
+    from likewise.estimators.persistence import check_model
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
 
@@ -119,8 +119,8 @@ def _check_answers(session: "Session", by: str) -> None:
         )
 
 
-def _load(path: Path, by: str, encoder: str, bars: "ProgressBars") -> _Trained:
-    from likewise.methods.registry import load_method
+def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
+    from likewise.estimators.registry import load_method
     from likewise.session.database import DATABASE
 
     if not (path / DATABASE).exists():

@@ -81,7 +81,7 @@ class InteractiveClusterer(
         Questions asked, answers given, rounds finished.
     """
 
-    n_clusters: int | None
+    n_clusters: Any  # int, or None if `finds_n_clusters`
     encoder: Any
     random_state: int | None
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}

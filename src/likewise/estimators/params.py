@@ -114,7 +114,7 @@ class NetworkConfig:
     recipe : str
         Augmentation of images: ``cc-small``, ``cc-large``, ``cc-imagenet``, ``pcl``,
         ``simclr-dsac``, ``gentle``.
-    feature_dropout, feature_noise, facet_dropout : float
+    feature_dropout, feature_noise, block_dropout : float
         Augmentation of vectors: fraction of columns dropped, noise in standard
         deviations, fraction of feature blocks dropped.
     """
@@ -126,12 +126,12 @@ class NetworkConfig:
     recipe: str = "cc-small"
     feature_dropout: float = 0.4
     feature_noise: float = 0.5
-    facet_dropout: float = 0.0
+    block_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("n_features", "n_hidden", "n_projection", "size"):
             check_range(f"NetworkConfig: {name}", getattr(self, name), 1)
-        for name in ("feature_dropout", "facet_dropout"):
+        for name in ("feature_dropout", "block_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise InvalidParameterError(
                     f"NetworkConfig: {name} must be at least 0 and below 1, "

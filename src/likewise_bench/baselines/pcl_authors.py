@@ -93,7 +93,7 @@ class PCLAuthors(PCL):
     frozen_after: int | None = None
     preset: str | None = "authors"
 
-    renamed_parameters: ClassVar[Mapping[str, str | None]] = {}
+    renamed_parameters: ClassVar[Mapping[str, str | None]] = {"parity": "two_groups"}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "authors": {
             "plan": PAPER.replace(sampler="uniform", clip_norm=20.0, epochs_per_round=501),
@@ -102,7 +102,7 @@ class PCLAuthors(PCL):
             "instance_temperature": 1.0,
             "cluster_temperature": 2.0,
             "candidates": "random",
-            "parity": False,
+            "two_groups": False,
             "attention": "plain",
             "weights": "authors",
             "assignment_similarity": "dot",

@@ -177,7 +177,7 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert (s.backbone, s.architecture and s.architecture.size) == ("resnet34", 224)
     assert s.plan is not None
     assert (s.plan.epochs_per_round, s.plan.batch_size, s.plan.learning_rate) == (1000, 256, 3e-4)
-    assert (s.cluster_temperature, s.parity, s.candidates) == (1.0, False, "random")
+    assert (s.cluster_temperature, s.two_groups, s.candidates) == (1.0, False, "random")
     assert s.loss == "logsum"
     assert parameters_in_force(OCC(preset="pairlog")) == {
         **parameters_in_force(OCC(preset="paper")),
@@ -217,11 +217,11 @@ def test_an_unknown_choice_raises_an_error_with_the_nearest(
 
 
 def test_a_negative_strength_raises_an_error() -> None:
-    with pytest.raises(InvalidParameterError, match=r"weight=-.* would push apart"):
+    with pytest.raises(InvalidParameterError, match=r"weight must be >= 0, got -"):
         make(strength=-1.0).fit(X)
 
 
-def test_with_two_clusters_and_parity_two_cannot_links_imply_a_must_link() -> None:
+def test_with_two_groups_two_cannot_links_imply_a_must_link() -> None:
     links = [(0, 1), (1, 2)]
-    assert make(parity=True).fit(X, cl=links).constraints_.relation(0, 2) == Relation.SAME
-    assert make(parity=False).fit(X, cl=links).constraints_.relation(0, 2) == Relation.UNKNOWN
+    assert make(two_groups=True).fit(X, cl=links).constraints_.relation(0, 2) == Relation.SAME
+    assert make(two_groups=False).fit(X, cl=links).constraints_.relation(0, 2) == Relation.UNKNOWN

@@ -247,7 +247,7 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert s.initial_questions > 0
     assert s.plan is not None
     assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (128, 500, 1e-5)
-    assert (s.plan.clip_norm, s.plan.sampler, s.parity, s.candidates) == (
+    assert (s.plan.clip_norm, s.plan.sampler, s.two_groups, s.candidates) == (
         (None, "linked", False, "random")
     )
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from likewise.errors import SweepFileError
-from likewise.methods.registry import METHODS
+from likewise.estimators.registry import METHODS
 from likewise_bench.datasets import DATASETS
 from likewise_bench.method_info import method_info
 from likewise_bench.sweep.spec import key_of, read_sweep, spec_of

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from likewise.methods.architecture import Architecture
+from likewise.estimators.params import NetworkConfig
 from likewise.seeds import stream
 
-SMALL = Architecture(n_features=32, n_hidden=32, n_projection=16)
+SMALL = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
 Rows = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.intp]
 

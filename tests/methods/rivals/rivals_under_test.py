@@ -4,13 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from likewise.methods.architecture import Architecture
-from likewise.methods.base import PersonalClusterer
-from likewise.methods.plan import Plan
-from likewise.methods.registry import METHODS, method_class
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.registry import METHODS, method_class
 
-TINY = Architecture(n_features=16, n_hidden=16, n_projection=8)
-PLAN = Plan(warmup_epochs=1, epochs_per_round=1, batch_size=128, learning_rate=0.01)
+TINY = NetworkConfig(n_features=16, n_hidden=16, n_projection=8)
+PLAN = TrainingPlan(warmup_epochs=1, epochs_per_round=1, batch_size=128, learning_rate=0.01)
 LONGER = PLAN.but(warmup_epochs=0, epochs_per_round=6, batch_size=25, learning_rate=0.03)
 QUICK: dict[str, dict[str, Any]] = {
     "cobra": {},
@@ -24,12 +23,12 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def make_rival(name: str, **given: Any) -> PersonalClusterer:
+def make_rival(name: str, **given: Any) -> InteractiveClusterer:
     """Return a quick rival."""
     quick = QUICK.get(name, {"plan": PLAN, "architecture": TINY})
     return method_class(name)(**{"n_clusters": 3, "random_state": 0, **quick, **given})
 
 
-RIVALS: dict[str, Callable[..., PersonalClusterer]] = {
+RIVALS: dict[str, Callable[..., InteractiveClusterer]] = {
     name: partial(make_rival, name) for name in METHODS if ".rivals." in METHODS[name]
 }

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from likewise.methods.network import View
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.autoencoder import AutoencoderRival
 from likewise.methods.rivals.dc_gmm import DCGMM, MixtureNetwork, mixture_divergence
 from likewise.methods.rivals.dec import DEC
@@ -24,12 +24,12 @@ from likewise.methods.rivals.pair_losses import (
 from likewise.methods.rivals.spherepair import equal_angles
 from likewise.methods.rivals.vae import VAE
 from likewise.methods.rivals.variational import normal_divergence
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.seeds import stream
 from tests.methods.rivals.crossed import SMALL, crossed
 
 X, BOLD, _ = crossed()
-PLAN = Plan(warmup_epochs=15, epochs_per_round=15, batch_size=80, learning_rate=0.01)
+PLAN = TrainingPlan(warmup_epochs=15, epochs_per_round=15, batch_size=80, learning_rate=0.01)
 RELATIONS = torch.tensor([1, -1, -1, 1])
 
 
@@ -111,7 +111,7 @@ def test_the_mixture_divergence_is_the_formula_of_vade() -> None:
     network.centres.normal_(generator=generator(0, "centres"))
     network.raw_width.normal_(generator=generator(1, "width"))
     network.log_share.normal_(generator=generator(2, "share"))
-    view: View = network.heads(torch.randn(5, 4, generator=generator(3, "features")))
+    view: NetworkOutput = network.heads(torch.randn(5, 4, generator=generator(3, "features")))
     log_variance = torch.randn(5, 2, generator=generator(4, "variance"))
     share, total = network.log_share.softmax(0), 0.0
     for i in range(5):

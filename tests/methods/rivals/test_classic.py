@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_circles
 
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.methods.rivals.ac import AC
 from likewise.methods.rivals.nmf import NMF
 from likewise.methods.rivals.sc import SC

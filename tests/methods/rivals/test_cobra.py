@@ -6,12 +6,12 @@ import pytest
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import SAME, Relation
 from likewise.errors import PoolExhaustedError
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.methods.rivals.cobra import Cobra, super_instances
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
-from tests.methods.made_data import two_factors
+from tests.estimators.made_data import two_factors
 
 X, BOLD, FAINT = two_factors(120)
 

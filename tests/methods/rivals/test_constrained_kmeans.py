@@ -8,14 +8,14 @@ from likewise.constraints.assignment import violated_answers
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.errors import LikewiseWarning
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.methods.rivals.constrained import bound_images, squared
 from likewise.methods.rivals.cop_kmeans import CopKMeans
 from likewise.methods.rivals.pckmeans import PCKMeans, _cost, pckmeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
-from tests.methods.made_data import two_factors
+from tests.estimators.made_data import two_factors
 
 X, BOLD, FAINT = two_factors(120, k=3)
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likewise.methods.base import PersonalClusterer
-from likewise.methods.plan import Plan
-from likewise.methods.registry import METHODS, method_class
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.registry import METHODS, method_class
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.queries.registry import STRATEGIES
@@ -16,7 +16,7 @@ from tests.methods.rivals.crossed import SMALL, crossed
 from tests.methods.rivals.rivals_under_test import RIVALS
 
 X, BOLD, MEANT = crossed()
-PLAN = Plan(
+PLAN = TrainingPlan(
     warmup_epochs=10,
     n_rounds=2,
     epochs_per_round=15,
@@ -26,12 +26,12 @@ PLAN = Plan(
 )
 
 
-def make(name: str, **given: Any) -> PersonalClusterer:
+def make(name: str, **given: Any) -> InteractiveClusterer:
     chosen = {"n_clusters": 2, "architecture": SMALL, "plan": PLAN, "random_state": 0, **given}
     return method_class(name)(**chosen)
 
 
-def unasked(model: PersonalClusterer) -> float:
+def unasked(model: InteractiveClusterer) -> float:
     """Return the accuracy on images that are in no answer."""
     answers = model.constraints_.answers.values()
     asked = {image for answer in answers for image in answer.question.images}
@@ -109,7 +109,7 @@ def test_every_rival_that_takes_pairs_lets_one_choose_how() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_serves_rivals(strategy: str) -> None:
-    quick = Plan(warmup_epochs=1, n_rounds=2, epochs_per_round=1, learning_rate=0.01)
+    quick = TrainingPlan(warmup_epochs=1, n_rounds=2, epochs_per_round=1, learning_rate=0.01)
     for name in ("pckmeans", "dcc"):
         given = {"plan": quick, "architecture": SMALL} if name == "dcc" else {"n_init": 1}
         model = method_class(name)(n_clusters=2, random_state=0, strategy=strategy, **given)
@@ -123,11 +123,11 @@ class StoppedError(Exception):
 
 @pytest.mark.parametrize("name", ["dcc", "vae", "idc", "idfd", "gcc", "mice", "spice", "tod"])
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(name: str, tmp_path: Path) -> None:
-    plan = Plan(warmup_epochs=1, n_rounds=3, epochs_per_round=1, batch_size=80)
+    plan = TrainingPlan(warmup_epochs=1, n_rounds=3, epochs_per_round=1, batch_size=80)
     oracle: dict[str, Any] = {"oracle": LabelOracle(MEANT), "n_questions": 9}
     whole = make(name, plan=plan).fit(X, **oracle)
 
-    def stop(model: PersonalClusterer) -> None:
+    def stop(model: InteractiveClusterer) -> None:
         if model._round == 2:
             raise StoppedError
 
@@ -146,7 +146,7 @@ def test_pictures_are_learned_from_scratch(name: str) -> None:
         name,
         backbone="resnet18:width=2,stem=3x3",
         architecture=SMALL.but(size=16),
-        plan=Plan(warmup_epochs=1, epochs_per_round=1, batch_size=12, precision="float32"),
+        plan=TrainingPlan(warmup_epochs=1, epochs_per_round=1, batch_size=12, precision="float32"),
     )
     model.fit(pictures, ml=[(0, 2)], cl=[(0, 1)])
     assert model.predict(pictures).shape == (12,)

@@ -8,8 +8,7 @@ import torch
 
 from likewise.constraints.question import Answer, Relation
 from likewise.errors import PoolExhaustedError
-from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
-from likewise.methods.plan import Plan
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.feedback import feedback_of
 from likewise.methods.rivals.idc import IDC, columns_of
 from likewise.methods.rivals.value_mining import hardness, mine, worth_of
@@ -20,7 +19,9 @@ from tests.methods.rivals.crossed import SMALL, crossed
 
 X, BOLD, MEANT = crossed()
 FOUR = 2 * BOLD + MEANT
-PLAN = Plan(warmup_epochs=8, n_rounds=2, epochs_per_round=8, batch_size=80, learning_rate=0.01)
+PLAN = TrainingPlan(
+    warmup_epochs=8, n_rounds=2, epochs_per_round=8, batch_size=80, learning_rate=0.01
+)
 
 
 def make(**given: Any) -> IDC:

@@ -9,8 +9,8 @@ import torch
 from sklearn.datasets import make_blobs
 
 from likewise.errors import PoolExhaustedError
-from likewise.methods.plan import Plan
-from likewise.methods.registry import method_class
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.registry import method_class
 from likewise.methods.rivals.gcc import GCC
 from likewise.methods.rivals.idfd import IDFD, decorrelation
 from likewise.methods.rivals.mice import ExpertNetwork
@@ -19,13 +19,13 @@ from likewise.methods.rivals.spice import NOBODY, agreement, prototype_labels
 from likewise.methods.rivals.tod import TOD
 from likewise.methods.rivals.two_views import Bank
 from likewise.metrics import accuracy
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from tests.methods.rivals.crossed import SMALL, crossed
 
 X, Y = make_blobs(120, n_features=10, centers=3, random_state=0)
-PLAN = Plan(warmup_epochs=8, epochs_per_round=12, batch_size=60, learning_rate=0.01)
+PLAN = TrainingPlan(warmup_epochs=8, epochs_per_round=12, batch_size=60, learning_rate=0.01)
 
 
 @pytest.mark.parametrize("name", ["pica", "idfd", "gcc", "mice", "spice"])

@@ -133,7 +133,9 @@ def test_normalising_takes_out_imagenets_mean_and_deviation() -> None:
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 1, 8, 8), (2, 8, 8, 3), (0, 3, 8, 8)])
 def test_shapes_that_are_no_colour_pictures_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidParameterError, match=r"images has shape .* put channels second"):
+    with pytest.raises(
+        InvalidParameterError, match=r"images must be colour images .* put channels second"
+    ):
         one_view(torch.zeros(shape), RECIPE, seeded(0))
 
 
@@ -149,5 +151,7 @@ def test_shapes_that_are_no_colour_pictures_are_refused(shape: tuple[int, ...]) 
     ids=["255", "above one", "negative", "nan", "integers"],
 )
 def test_values_that_are_no_pixels_are_refused(wrong: Tensor) -> None:
-    with pytest.raises(InvalidParameterError, match=r"images has values from .* divide by 255"):
+    with pytest.raises(
+        InvalidParameterError, match=r"images must be uint8, or floats .* divide by 255"
+    ):
         one_view(wrong, RECIPE, seeded(0))

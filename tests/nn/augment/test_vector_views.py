@@ -13,7 +13,7 @@ SLICES = {"last": slice(0, 6), "middle": slice(6, 8), "early": slice(8, 20)}
 
 def test_views_differ_and_the_same_generator_gives_them_again(rng: torch.Generator) -> None:
     vectors = torch.randn(5, 20, generator=rng)
-    recipe = VectorViews(facet_dropout=0.3)
+    recipe = VectorViews(block_dropout=0.3)
     a, b = two_vector_views(vectors, recipe, torch.Generator().manual_seed(1), SLICES)
     again = two_vector_views(vectors, recipe, torch.Generator().manual_seed(1), SLICES)
     assert a.shape == b.shape == (5, 20)
@@ -40,14 +40,14 @@ def test_noise_has_the_deviation_said(rng: torch.Generator) -> None:
 
 
 def test_facets_are_left_out_whole_and_one_always_stays(rng: torch.Generator) -> None:
-    recipe = VectorViews(dropout=0, noise=0, facet_dropout=0.9)
+    recipe = VectorViews(dropout=0, noise=0, block_dropout=0.9)
     a, _ = two_vector_views(torch.ones(500, 20), recipe, rng, SLICES)
     stays = torch.stack([a[:, facet].mean(dim=1) for facet in SLICES.values()], dim=1)
     assert set(stays.unique().tolist()) == {0.0, 1.0}
     assert stays.sum(dim=1).min() == 1
     assert (stays.mean(dim=0) > 0.2).all()  # each of the three may be the one
     often = two_vector_views(
-        torch.ones(2000, 20), VectorViews(dropout=0, noise=0, facet_dropout=0.1), rng, SLICES
+        torch.ones(2000, 20), VectorViews(dropout=0, noise=0, block_dropout=0.1), rng, SLICES
     )[0]
     assert (often[:, 0] == 0).float().mean().item() == pytest.approx(0.1, abs=0.03)
 
@@ -64,26 +64,26 @@ def test_the_ablations_leave_views_as_they_are(rng: torch.Generator) -> None:
 
 def test_views_keep_the_type_of_the_vectors(rng: torch.Generator) -> None:
     vectors = torch.ones(3, 20, dtype=torch.float64)
-    a, _ = two_vector_views(vectors, VectorViews(facet_dropout=0.5), rng, SLICES)
+    a, _ = two_vector_views(vectors, VectorViews(block_dropout=0.5), rng, SLICES)
     assert a.dtype == torch.float64
 
 
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"dropout": 1.0}, r"dropout=1\.0 leaves nothing to look at"),
-        ({"facet_dropout": -0.1}, r"facet_dropout=-0\.1 leaves nothing"),
-        ({"noise": -1.0}, r"noise=-1\.0 is not a standard deviation"),
-        ({"dropout": 0, "noise": 0}, "make both views equal, which collapses all"),
+        ({"dropout": 1.0}, r"dropout must be at least 0 and below 1, got 1\.0"),
+        ({"block_dropout": -0.1}, r"block_dropout must be at least 0 and below 1, got -0\.1"),
+        ({"noise": -1.0}, r"noise must be >= 0, got -1\.0"),
+        ({"dropout": 0, "noise": 0}, "must be greater than 0, got 0 for all"),
     ],
 )
-def test_numbers_that_cannot_be_are_refused(wrong: dict[str, Any], text: str) -> None:
+def test_invalid_values_raise_an_error(wrong: dict[str, Any], text: str) -> None:
     with pytest.raises(InvalidParameterError, match=text):
         VectorViews(**wrong)
 
 
-def test_facet_dropout_without_facets_and_unknown_views_are_refused(rng: torch.Generator) -> None:
-    with pytest.raises(InvalidParameterError, match=r"facet_dropout=0\.5 needs to know where"):
-        two_vector_views(torch.ones(2, 4), VectorViews(facet_dropout=0.5), rng)
+def test_block_dropout_without_facets_and_unknown_views_are_refused(rng: torch.Generator) -> None:
+    with pytest.raises(InvalidParameterError, match=r"block_dropout=0\.5 needs `slices`, got None"):
+        two_vector_views(torch.ones(2, 4), VectorViews(block_dropout=0.5), rng)
     with pytest.raises(UnknownNameError, match="did you mean 'none'"):
         VectorViews(views="nne")

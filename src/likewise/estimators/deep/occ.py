@@ -46,7 +46,7 @@ _PRINTED: Mapping[str, Any] = {
     "architecture": NetworkConfig(size=224),
     "cluster_temperature": 1.0,
     "candidates": "random",
-    "parity": False,
+    "two_groups": False,
     "balance": "pooled",
     "include_self": True,
     "extension": 0.5,
@@ -139,7 +139,7 @@ class OCC(InteractiveClusterer):
     candidates : {"random", "anchored", "anchored-wide"}
         Between rounds, which pairs are considered: any; images drawn at random, each with one
         image of every known group; or the same with ten times as many images to choose from.
-    parity : bool
+    two_groups : bool
         With two clusters: two cannot-links imply a must-link.
     views, preset, encoder, backbone, architecture, plan, random_state
         As in `CC`; the preset ``pairlog`` is ``paper`` with that loss.
@@ -168,7 +168,7 @@ class OCC(InteractiveClusterer):
     query_space: Literal["z", "backbone"] = "z"
     strategy: str | QueryStrategy = "csd"
     candidates: Candidates = "anchored"
-    parity: bool = True
+    two_groups: bool = True
     views: Literal["two", "one", "none"] = "two"
     preset: str | None = None
     encoder: Any = None
@@ -179,6 +179,7 @@ class OCC(InteractiveClusterer):
 
     default_plan: ClassVar[TrainingPlan] = SMALL
     default_architecture: ClassVar[NetworkConfig] = DEFAULT_CONFIG
+    renamed_parameters: ClassVar[Mapping[str, str | None]] = {"parity": "two_groups"}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": _PRINTED,
         "pairlog": {**_PRINTED, "loss": "pairlog"},
@@ -206,4 +207,4 @@ class OCC(InteractiveClusterer):
 
     def _make_constraints(self, n_images: int) -> ConstraintGraph:
         s = self.settings_
-        return ConstraintGraph(n_images, two_groups=s.parity and s.n_clusters == 2)
+        return ConstraintGraph(n_images, two_groups=s.two_groups and s.n_clusters == 2)

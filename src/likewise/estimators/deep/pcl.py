@@ -159,7 +159,7 @@ class PCL(InteractiveClusterer):
     initial_questions : int
         Number of first questions at random; before the first epoch if questions are asked
         inside batches.
-    strategy, candidates, parity, extension, extension_threshold
+    strategy, candidates, two_groups, extension, extension_threshold
         As in `OCC`.
     views, preset, encoder, backbone, architecture, plan, random_state
         As in `CC`; presets are ``paper`` and ``small``.
@@ -191,7 +191,7 @@ class PCL(InteractiveClusterer):
     extension_threshold: float = 0.9999
     strategy: str | QueryStrategy = "joint"
     candidates: Candidates = "anchored"
-    parity: bool = True
+    two_groups: bool = True
     views: Literal["two", "one", "none"] = "two"
     preset: str | None = None
     encoder: Any = None
@@ -203,6 +203,7 @@ class PCL(InteractiveClusterer):
     default_plan: ClassVar[TrainingPlan] = SMALL
     default_architecture: ClassVar[NetworkConfig] = DEFAULT_CONFIG
     renamed_parameters: ClassVar[Mapping[str, str | None]] = {
+        "parity": "two_groups",
         "weights": None,  # these three are parameters of PCLAuthors
         "companions": None,
         "frozen_after": None,
@@ -213,7 +214,7 @@ class PCL(InteractiveClusterer):
             "backbone": "resnet34",
             "architecture": NetworkConfig(size=128, recipe="pcl"),
             "candidates": "random",
-            "parity": False,
+            "two_groups": False,
             "attention": "plain",
             "norm": "anchor",
             "hard": "eq7",
@@ -271,4 +272,4 @@ class PCL(InteractiveClusterer):
 
     def _make_constraints(self, n_images: int) -> ConstraintGraph:
         s = self.settings_
-        return ConstraintGraph(n_images, two_groups=s.parity and s.n_clusters == 2)
+        return ConstraintGraph(n_images, two_groups=s.two_groups and s.n_clusters == 2)

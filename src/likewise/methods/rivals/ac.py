@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 from sklearn.cluster import AgglomerativeClustering
 
-from likewise.methods.base import Floats
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.rivals.sc import on_a_part
 from likewise.methods.shared_parameters import VectorParameters
+from likewise.types import Floats
 
 
 @dataclass(eq=False, repr=False)

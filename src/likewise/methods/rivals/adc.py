@@ -4,8 +4,8 @@ from dataclasses import KW_ONLY, dataclass
 
 from torch import Tensor
 
-from likewise.methods.asking import Candidates
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.pair_questioner import Candidates
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import margin_distance
@@ -56,7 +56,7 @@ class ADC(PairParameters, TrainingParameters, SelfTrainingRival):
     strategy: str | QueryStrategy = "uncertainty"
     candidates: Candidates = "anchored"
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         s = self._settings
         terms = {"clusters": self._divergence(indexes, view)}
         linked = self._linked(indexes, view.z.device)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import AutoencoderRival
 from likewise.methods.rivals.deep import Indexes, UnguidedRival
 
@@ -35,5 +35,5 @@ class AE(AutoencoderRival, UnguidedRival):
     asks: ClassVar[tuple[str, ...]] = ()
     places_anew: ClassVar[bool] = True
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         return {"reconstruction": self._reconstruction(indexes, view.z)}

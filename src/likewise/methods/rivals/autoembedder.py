@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import clipped_distance
@@ -48,7 +48,7 @@ class AutoEmbedder(PairParameters, TrainingParameters, AutoencoderRival):
     _: KW_ONLY
     alpha: float = 100.0
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         linked = self._linked(indexes, view.z.device)
         if linked is None:
             return {"reconstruction": self._reconstruction(indexes, view.z)}

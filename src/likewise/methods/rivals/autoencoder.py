@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
-from likewise.methods.asking import unit
-from likewise.methods.base import Floats
-from likewise.methods.network import Network, View
-from likewise.methods.plan import Plan
+from likewise.estimators.data import Data
+from likewise.estimators.deep.networks import Network, NetworkOutput
+from likewise.estimators.pair_questioner import unit_rows
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.deep import DeepRival, Indexes
-from likewise.methods.source import Source
 from likewise.nn.losses.clustering import sharpen, student_t, target_divergence
 from likewise.progress import Progress
 from likewise.seeds import derive
+from likewise.types import Floats
 
 _PIXELS = 16  # a side of the copy that is reconstructed of a picture
 
@@ -62,10 +62,10 @@ class AutoencoderNetwork(Network):
         self.centres = nn.Parameter(torch.zeros(n_clusters, n_embedding))
         self.register_buffer("is_placed", torch.zeros((), dtype=torch.bool))
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
         """Return embeddings, of any length, and Student-t assignments [DEC]_."""
         z = self.embed(features)
-        return View(features, z, student_t(z, self.centres))
+        return NetworkOutput(features, z, student_t(z, self.centres))
 
     @torch.no_grad()
     def place(self, rows: Floats, seed: int) -> None:
@@ -79,7 +79,7 @@ class AutoencoderRival(DeepRival):
     """Reconstruct first, during the plan's warm-up; then place centres and train by `_terms`."""
 
     network_: AutoencoderNetwork
-    default_plan: ClassVar[Plan] = Plan(
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(
         warmup_epochs=30,
         n_rounds=4,
         epochs_per_round=12,
@@ -91,7 +91,7 @@ class AutoencoderRival(DeepRival):
     places_anew: ClassVar[bool] = False  # k-means after every training, not just the first
 
     @abstractmethod
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         """Return the named terms of one step after the pre-training."""
 
     # -- building -----------------------------------------------------------
@@ -147,7 +147,7 @@ class AutoencoderRival(DeepRival):
             return self._pretraining_terms(indexes, view)
         return self._terms(indexes, view)
 
-    def _pretraining_terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _pretraining_terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         return {"reconstruction": self._reconstruction(indexes, view.z)}
 
     def _reconstruction(self, indexes: Indexes, z: Tensor) -> Tensor:
@@ -171,9 +171,9 @@ class AutoencoderRival(DeepRival):
 
     # -- reading it out -------------------------------------------------------
 
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+    def _read_out(self, source: Data) -> tuple[Floats, Floats]:
         rows, probabilities = super()._read_out(source)
-        return unit(rows), probabilities
+        return unit_rows(rows), probabilities
 
 
 class SelfTraining:
@@ -187,7 +187,7 @@ class SelfTraining:
     def __init__(self, assignments: Floats) -> None:
         self.targets = sharpen(torch.from_numpy(assignments))
 
-    def divergence(self, indexes: Indexes, view: View) -> Tensor:
+    def divergence(self, indexes: Indexes, view: NetworkOutput) -> Tensor:
         """Return how far the assignments of a batch are from their targets."""
         targets = self.targets[torch.from_numpy(indexes)].to(view.p.device)
         return target_divergence(view.p, targets)
@@ -199,5 +199,5 @@ class SelfTrainingRival(AutoencoderRival):
     def _begin_epoch(self) -> None:
         self._teacher = SelfTraining(self._all()[1])
 
-    def _divergence(self, indexes: Indexes, view: View) -> Tensor:
+    def _divergence(self, indexes: Indexes, view: NetworkOutput) -> Tensor:
         return self._teacher.divergence(indexes, view)

@@ -9,8 +9,7 @@ from sklearn.cluster import KMeans
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Question
-from likewise.methods.asking import recently_passed
-from likewise.methods.base import Floats
+from likewise.estimators.pair_questioner import recently_passed
 from likewise.methods.rivals.constrained import squared
 from likewise.methods.rivals.own_questions import OwnQuestions
 from likewise.methods.rivals.rows import Indexes, RowsRival
@@ -18,6 +17,7 @@ from likewise.methods.shared_parameters import VectorParameters
 from likewise.oracles.base import Oracle
 from likewise.queries.base import encode_pairs
 from likewise.seeds import derive
+from likewise.types import Floats
 
 _DEFAULT = 25  # super-instances where no budget is known; the paper's smallest
 _GROWTH = 1.25  # more super-instances where all relations are known and questions are left

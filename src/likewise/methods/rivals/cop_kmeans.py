@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import LikewiseWarning
-from likewise.methods.base import Floats
 from likewise.methods.rivals.constrained import (
     Bound,
     bound_images,
@@ -18,6 +17,7 @@ from likewise.methods.rivals.constrained import (
 )
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import PairParameters, VectorParameters
+from likewise.types import Floats
 
 _MAX_STEPS = 50
 

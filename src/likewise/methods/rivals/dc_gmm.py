@@ -8,11 +8,11 @@ import torch
 from sklearn.mixture import GaussianMixture
 from torch import Tensor, nn
 
-from likewise.methods.base import Floats
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.variational import VariationalNetwork, VariationalRival
 from likewise.methods.shared_parameters import PairParameters, TrainingParameters
+from likewise.types import Floats
 
 _TINY = 1e-10
 _WIDEST = 5.0
@@ -38,13 +38,15 @@ class MixtureNetwork(VariationalNetwork):
         """Return the log variance of each component, ``(k, d)``."""
         return self.raw_width.clamp(-_WIDEST, _WIDEST)
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
         """Return the mean of z, and how likely each component made it."""
         z = self.embed(features)
         width = self.log_width
         away = (z[:, None, :] - self.centres).square() * (-width).exp()
         scores = -(away + width + math.log(2 * math.pi)).sum(dim=2) / 2
-        return View(features, z, (scores + self.log_share.log_softmax(dim=0)).softmax(dim=1))
+        return NetworkOutput(
+            features, z, (scores + self.log_share.log_softmax(dim=0)).softmax(dim=1)
+        )
 
     @torch.no_grad()
     def place(self, rows: Floats, seed: int) -> None:
@@ -104,7 +106,7 @@ class DCGMM(PairParameters, TrainingParameters, VariationalRival):
     def _make_autoencoder(self, *given: Any, **widths: Any) -> MixtureNetwork:
         return MixtureNetwork(*given, **widths)
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         log_variance = self.network_.log_variance(view)
         terms = {
             "reconstruction": self._evidence(indexes, view, log_variance),
@@ -117,7 +119,9 @@ class DCGMM(PairParameters, TrainingParameters, VariationalRival):
         return terms
 
 
-def mixture_divergence(network: MixtureNetwork, view: View, log_variance: Tensor) -> Tensor:
+def mixture_divergence(
+    network: MixtureNetwork, view: NetworkOutput, log_variance: Tensor
+) -> Tensor:
     """Return both divergences of the bound, the mean over rows."""
     q, log_share = view.p.clamp_min(_TINY), network.log_share.log_softmax(dim=0)
     precision = (-network.log_width).exp()  # (k, d)

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 import torch
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.shared_parameters import PairParameters, TrainingParameters
@@ -48,7 +48,7 @@ class DCC(PairParameters, TrainingParameters, SelfTrainingRival):
     gamma: float = 0.1
     weight: float = 1.0
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         s = self._settings
         terms = {
             "reconstruction": self._reconstruction(indexes, view.z),

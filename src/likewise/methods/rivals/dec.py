@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes, UnguidedRival
 
@@ -47,5 +47,5 @@ class DEC(SelfTrainingRival, UnguidedRival):
 
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         return {"clusters": self._divergence(indexes, view)}

@@ -8,30 +8,29 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.methods.architecture import Architecture
-from likewise.methods.plan import Plan
+from likewise.encoders.backbones import make_backbone
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.data import Data, VectorData
+from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.methods.rivals.directions import Directions, make_scaling
 from likewise.methods.shared_parameters import TrainingParameters
-from likewise.methods.source import Source, VectorSource
-from likewise.methods.stepping import SteppingClusterer
-from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import VectorTrunk
 
 Indexes = npt.NDArray[np.intp]
 _CHUNK = 4096
 
 
-class DeepRival(SteppingClusterer):
+class DeepRival(InteractiveClusterer):
     """A network on the leading directions of the vectors, or on pictures with a backbone.
 
     Vectors are scaled and turned once, when the collection is taken in: an epoch then costs
     what the small network costs, whatever the encoder gives.
     """
 
-    default_architecture: ClassVar[Architecture] = Architecture(
+    default_architecture: ClassVar[NetworkConfig] = NetworkConfig(
         n_features=256, n_hidden=256, n_projection=64
     )
-    default_plan: ClassVar[Plan] = Plan(epochs_per_round=30, batch_size=128)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(epochs_per_round=30, batch_size=128)
 
     def _build(self) -> None:
         settings = self._settings
@@ -39,13 +38,13 @@ class DeepRival(SteppingClusterer):
         settings.views = getattr(settings, "views", "two")
         self._kept_rows: Tensor | None = None
         super()._build()
-        if isinstance(self._source, VectorSource):
+        if isinstance(self._source, VectorData):
             n = len(self._source)
             parts = [np.arange(i, min(i + _CHUNK, n)) for i in range(0, n, _CHUNK)]
             rows = [super(DeepRival, self)._rows(self._source, part) for part in parts]
             self._kept_rows = torch.cat(rows)
 
-    def _rows(self, source: Source, indexes: Indexes) -> Tensor:
+    def _rows(self, source: Data, indexes: Indexes) -> Tensor:
         if source is self._source and self._kept_rows is not None:
             return self._kept_rows[torch.from_numpy(indexes).to(self._kept_rows.device)]
         return super()._rows(source, indexes)

@@ -5,9 +5,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from likewise.estimators.kernel.features import pca_axes
-from likewise.methods.source import Source, VectorSource
-from likewise.nn.scaling import FacetScaling
+from likewise.estimators.data import Data, VectorData
+from likewise.methods.facets import leading
+from likewise.nn.scaling import BlockScaling
 from likewise.seeds import stream
 
 WIDTH = 256
@@ -58,12 +58,12 @@ def _turn(width: int) -> npt.NDArray[np.float32]:
     return turn
 
 
-def make_scaling(source: Source, width: int = WIDTH) -> nn.Sequential:
+def make_scaling(source: Data, width: int = WIDTH) -> nn.Sequential:
     """Return scaled columns, then their leading directions, fitted if the vectors are there."""
     n_columns = source.n_columns
     assert n_columns is not None  # for vectors only
-    scaling, directions = FacetScaling(source.slices, n_columns), Directions(n_columns, width)
-    if isinstance(source, VectorSource):
+    scaling, directions = BlockScaling(source.slices, n_columns), Directions(n_columns, width)
+    if isinstance(source, VectorData):
         scaling.fit(source.matrix)
         step = -(-len(source) // _FIT_ROWS)
         sample = torch.from_numpy(np.ascontiguousarray(source.matrix[::step], dtype=np.float32))

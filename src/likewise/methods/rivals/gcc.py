@@ -13,7 +13,7 @@ from likewise.methods.rivals.two_views import Bank, TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.seeds import stream
 
 _MOMENTUM = 0.9

@@ -9,9 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from likewise.constraints.question import CANNOT_TELL, Question
-from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
-from likewise.methods.network import View
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.feedback import Feedback, feedback_of
 from likewise.methods.rivals.own_questions import OwnQuestions
@@ -66,7 +65,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
 
     asks: ClassVar[tuple[str, ...]] = ("choice",)
     too_few: ClassVar[str] = "answers leave only {n_open} images to ask about; ask for fewer."
-    default_plan: ClassVar[Plan] = Plan(
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(
         warmup_epochs=30, n_rounds=5, epochs_per_round=10, batch_size=256
     )
 
@@ -184,7 +183,7 @@ class IDC(OwnQuestions, TrainingParameters, TwoViewsRival):
         return {} if self._feedback is None else self._feedback.arrays()
 
 
-def _clustering_terms(a: View, b: View) -> dict[str, Tensor]:
+def _clustering_terms(a: NetworkOutput, b: NetworkOutput) -> dict[str, Tensor]:
     """Return the loss of `CC`."""
     return {
         "instance": nt_xent(a.z, b.z, temperature=0.5),

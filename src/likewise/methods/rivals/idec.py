@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.shared_parameters import TrainingParameters
@@ -47,7 +47,7 @@ class IDEC(TrainingParameters, SelfTrainingRival):
     _: KW_ONLY
     gamma: float = 0.1
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         return {
             "reconstruction": self._reconstruction(indexes, view.z),
             "clusters": self._settings.gamma * self._divergence(indexes, view),

@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.centres import CentresClusterer
-from likewise.methods.network import View
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import Bank, TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 _MOMENTUM = 0.5
 
@@ -78,7 +78,7 @@ class IDFD(TrainingParameters, CentresClusterer, TwoViewsRival):
         self._bank_rows.move(indexes, F.normalize(views[0].z + views[1].z, dim=1))
         return terms
 
-    def _discrimination(self, indexes: Indexes, view: View) -> Tensor:
+    def _discrimination(self, indexes: Indexes, view: NetworkOutput) -> Tensor:
         alike = view.z @ self._bank_rows.rows.clone().to(view.z).T / self._settings.temperature
         return F.cross_entropy(alike, torch.from_numpy(indexes).to(alike.device))
 

@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
-from likewise.methods.network import Network, View
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.networks import Network, NetworkOutput
+from likewise.estimators.params import TrainingPlan
+from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 _FOLLOW = 0.99  # share of the teacher that stays in a step
 _EARLY = 0.25  # share of all epochs in which the posterior is that of k-means
@@ -58,10 +58,10 @@ class ExpertNetwork(Network):
         queue = F.normalize(torch.randn(n_queue, n_clusters, width), dim=2)
         self.register_buffer("queue", queue)
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
         """Return the gate's embedding and its opinion."""
         z = F.normalize(self.gate(features), dim=1)
-        return View(features, z, (z @ self.directions.T / self.temperature).softmax(dim=1))
+        return NetworkOutput(features, z, (z @ self.directions.T / self.temperature).softmax(dim=1))
 
     def expertise(self, features: Tensor) -> Tensor:
         """Return the embedding of each image by each expert, ``(b, k, d)``."""
@@ -115,7 +115,9 @@ class MiCE(TrainingParameters, TwoViewsRival):
     """
 
     network_: ExpertNetwork = field(init=False)
-    default_plan: ClassVar[Plan] = Plan(epochs_per_round=25, batch_size=256, learning_rate=2e-3)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(
+        epochs_per_round=25, batch_size=256, learning_rate=2e-3
+    )
     asks: ClassVar[tuple[str, ...]] = ()
 
     n_clusters: int = 8

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.decomposition import NMF as _NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from likewise.methods.base import Floats
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
+from likewise.types import Floats
 
 
 @dataclass(eq=False, repr=False)

@@ -7,10 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints.question import Question
 from likewise.errors import PoolExhaustedError
-from likewise.methods.base import PersonalClusterer
+from likewise.estimators.base import InteractiveClusterer
 
 
-class OwnQuestions(PersonalClusterer):
+class OwnQuestions(InteractiveClusterer):
     """Asks what `_ask_what_is_left` says, or nothing where that is too little."""
 
     too_few: ClassVar[str]  # what a person reads then, with ``{n_open}``

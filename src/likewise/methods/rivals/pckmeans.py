@@ -4,8 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from likewise.constraints.question import Relations
-from likewise.methods.base import Floats
+from likewise.constraints.relation import Relations
 from likewise.methods.rivals.constrained import (
     Bound,
     bound_images,
@@ -15,6 +14,7 @@ from likewise.methods.rivals.constrained import (
 )
 from likewise.methods.rivals.rows import Indexes, RowsRival
 from likewise.methods.shared_parameters import PairParameters, VectorParameters
+from likewise.types import Floats
 
 _MAX_STEPS = 50
 

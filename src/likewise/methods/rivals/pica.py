@@ -7,16 +7,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.contrastive import ContrastiveClusterer
-from likewise.methods.known import Known
-from likewise.methods.network import View
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.relations import BatchRelations
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
 from likewise.nn.losses.clustering import cluster_entropy_loss
 
 
 @dataclass(eq=False, repr=False)
-class PICA(TrainingParameters, TwoViewsRival, ContrastiveClusterer):
+class PICA(TrainingParameters, TwoViewsRival, InteractiveClusterer):
     r"""Partition confidence maximisation: unguided, nothing is asked.
 
     Parameters
@@ -58,7 +58,9 @@ class PICA(TrainingParameters, TwoViewsRival, ContrastiveClusterer):
     _: KW_ONLY
     balance: float = 2.0
 
-    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+    def _loss_terms(
+        self, a: NetworkOutput, b: NetworkOutput, known: BatchRelations
+    ) -> dict[str, Tensor]:
         return {
             "confidence": partition_uncertainty(a.p, b.p),
             "balance": self._settings.balance * cluster_entropy_loss(a.p, b.p, pooled=True),

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
-from likewise.estimators.centroids import centroid_distances, mean_margin
-from likewise.methods.base import Floats
+from likewise.estimators.data import Data, VectorData
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.nearest_centre import NearestCentre
-from likewise.methods.plan import Plan
+from likewise.methods.readout import distances, mean_margin
 from likewise.methods.rivals.directions import make_scaling
-from likewise.methods.source import Source, VectorSource
 from likewise.progress import Progress
+from likewise.types import Floats
 
 Indexes = npt.NDArray[np.intp]
 
@@ -29,14 +29,14 @@ class RowsRival(NearestCentre):
     distances to the means and m their mean margin, as in `KMeans`.
     """
 
-    default_plan: ClassVar[Plan] = Plan(n_rounds=4, epochs_per_round=1)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(n_rounds=4, epochs_per_round=1)
 
     @abstractmethod
     def _group(self, rows: Floats) -> Indexes:
         """Return the cluster of each image, below `n_clusters`; answers are in the graph."""
 
     @property
-    def _plan(self) -> Plan:
+    def _plan(self) -> TrainingPlan:
         # With nothing to ask, every round would be the first one again.
         is_asking = bool(self.asks) and self._asker.budget > 0
         return self.default_plan if is_asking else self.default_plan.but(n_rounds=1)
@@ -44,7 +44,7 @@ class RowsRival(NearestCentre):
     def _build(self) -> None:
         super()._build()
         self._clusters: Indexes | None = None
-        if isinstance(self._source, VectorSource):
+        if isinstance(self._source, VectorData):
             self._own_rows = self._scaled(self._source)
 
     def _make_scaling(self) -> nn.Module:
@@ -59,7 +59,7 @@ class RowsRival(NearestCentre):
         self.history_.append({"n_answers": float(self.constraints_.n_answers)})
         progress(1, 1)
 
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+    def _read_out(self, source: Data) -> tuple[Floats, Floats]:
         is_own = source is self._source
         rows = self._own_rows if is_own else self._scaled(source)
         probabilities = self._near(rows)

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.cluster import SpectralClustering
 
-from likewise.estimators.centroids import centroid_distances
-from likewise.methods.base import Floats
+from likewise.methods.readout import distances
 from likewise.methods.rivals.rows import Indexes, RowsRival, means
 from likewise.methods.shared_parameters import VectorParameters
 from likewise.seeds import derive
+from likewise.types import Floats
 
 _MOST = 10_000  # images whose graph is looked at
 

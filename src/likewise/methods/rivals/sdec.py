@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import SelfTrainingRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import signed_distance
@@ -53,7 +53,7 @@ class SDEC(PairParameters, TrainingParameters, SelfTrainingRival):
     weight: float = 0.1
     clip: float = 25.0
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         terms = {"clusters": self._divergence(indexes, view)}
         linked = self._linked(indexes, view.z.device)
         if linked is not None:

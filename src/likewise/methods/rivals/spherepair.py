@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import AutoencoderNetwork, AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.pair_losses import angle_likelihood
@@ -19,13 +19,13 @@ _SHARPNESS = 10.0  # of cosine similarities, as for every method read out by cen
 class SphereNetwork(AutoencoderNetwork):
     """An autoencoder whose embeddings have length one."""
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> View:
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
         """Return unit embeddings, and assignments by cosine."""
         z = F.normalize(self.embed(features), dim=1)
         # In double precision: with so few columns, on some processors, the last digits of an
         # image's products depend on where among its companions it stands.
         cosines = z.double() @ F.normalize(self.centres, dim=1).double().T
-        return View(features, z, (_SHARPNESS * cosines).softmax(1).to(z.dtype))
+        return NetworkOutput(features, z, (_SHARPNESS * cosines).softmax(1).to(z.dtype))
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +72,7 @@ class SpherePair(PairParameters, TrainingParameters, AutoencoderRival):
     def _make_autoencoder(self, *given: Any, **widths: Any) -> SphereNetwork:
         return SphereNetwork(*given, **widths)
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         kept = self._settings.reconstruction * self._reconstruction(indexes, view.z)
         terms = {"reconstruction": kept}
         linked = self._linked(indexes, view.z.device)

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.network import ClusterNetwork, View
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.networks import ClusterNetwork, NetworkOutput
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.deep import Indexes
 from likewise.methods.rivals.two_views import TwoViewsRival
 from likewise.methods.shared_parameters import TrainingParameters
@@ -58,7 +58,9 @@ class SPICE(TrainingParameters, TwoViewsRival):
     """
 
     network_: ClusterNetwork = field(init=False)
-    default_plan: ClassVar[Plan] = Plan(warmup_epochs=20, epochs_per_round=24, batch_size=256)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(
+        warmup_epochs=20, epochs_per_round=24, batch_size=256
+    )
     asks: ClassVar[tuple[str, ...]] = ()
 
     n_clusters: int = 8
@@ -103,13 +105,15 @@ class SPICE(TrainingParameters, TwoViewsRival):
             return {"prototypes": self._taught(a, self._labels[indexes])}
         return self._semi_supervised(a, b, self._sure[indexes])
 
-    def _taught(self, view: View, labels: Indexes) -> Tensor:
+    def _taught(self, view: NetworkOutput, labels: Indexes) -> Tensor:
         """Return the double-softmax cross-entropy of the images that have a label."""
         p = self.network_.cluster(view.features.detach())  # features are held fixed
         known = torch.from_numpy(labels).to(p.device)
         return F.cross_entropy(p, known, ignore_index=NOBODY) if (known >= 0).any() else 0 * p.sum()
 
-    def _semi_supervised(self, weak: View, strong: View, labels: Indexes) -> dict[str, Tensor]:
+    def _semi_supervised(
+        self, weak: NetworkOutput, strong: NetworkOutput, labels: Indexes
+    ) -> dict[str, Tensor]:
         known = torch.from_numpy(labels).to(strong.p.device)
         log_p = strong.p.clamp_min(1e-8).log()
         terms = {"agreement": 0 * log_p.sum()}

@@ -11,18 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
-from likewise.methods.asking import unit
-from likewise.methods.base import Floats
-from likewise.methods.labelling import check_open, closed_images
-from likewise.methods.lesson import named_classes
-from likewise.methods.network import EmbeddingNetwork
-from likewise.methods.plan import Plan
+from likewise.estimators.data import Data
+from likewise.estimators.deep.dsac_targets import labels_of
+from likewise.estimators.deep.networks import EmbeddingNetwork
+from likewise.estimators.label_questioner import check_open, closed_images
+from likewise.estimators.pair_questioner import unit_rows
+from likewise.estimators.params import TrainingPlan
+from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.rivals.deep import DeepRival, Indexes
 from likewise.methods.shared_parameters import TrainingParameters
-from likewise.methods.source import Source
 from likewise.progress import Progress
 from likewise.seeds import stream
+from likewise.types import Floats
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +61,9 @@ class TOD(TrainingParameters, DeepRival):
 
     network_: EmbeddingNetwork = field(init=False)
     asks: ClassVar[tuple[str, ...]] = ("label",)
-    default_plan: ClassVar[Plan] = Plan(n_rounds=5, epochs_per_round=15, batch_size=256)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(
+        n_rounds=5, epochs_per_round=15, batch_size=256
+    )
 
     n_clusters: int = 8
     _: KW_ONLY
@@ -86,11 +88,11 @@ class TOD(TrainingParameters, DeepRival):
     # -- training -------------------------------------------------------------
 
     def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        self._classes = named_classes(self.constraints_, self._n_clusters)
+        self._classes = labels_of(self.constraints_, self._n_clusters)
         if not self._is_mid_round:
             self._earlier = super()._read_out(self._source)[1]
         super()._improve(n_epochs, progress)
-        rows = unit(super()._read_out(self._source)[0])
+        rows = unit_rows(super()._read_out(self._source)[0])
         is_taught = (self._classes >= 0).any()
         self._centres = None if is_taught else fit_centroids(rows, self._n_clusters, self._seed)
 
@@ -145,9 +147,9 @@ class TOD(TrainingParameters, DeepRival):
 
     # -- reading it out -----------------------------------------------------------
 
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
+    def _read_out(self, source: Data) -> tuple[Floats, Floats]:
         rows, probabilities = super()._read_out(source)
-        rows = unit(rows)
+        rows = unit_rows(rows)
         if self._centres is not None:
             probabilities = cosine_soft_assign(rows, self._centres)
         return rows, probabilities
@@ -157,4 +159,4 @@ class TOD(TrainingParameters, DeepRival):
 
     def _take_extra_arrays(self, arrays: Mapping[str, Any]) -> None:
         self._centres, self._earlier = arrays.get("centres"), arrays.get("earlier")
-        self._classes = named_classes(self.constraints_, self._n_clusters)
+        self._classes = labels_of(self.constraints_, self._n_clusters)

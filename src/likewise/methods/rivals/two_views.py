@@ -6,16 +6,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from likewise.methods.base import Floats
-from likewise.methods.network import ClusterNetwork
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.networks import ClusterNetwork
+from likewise.estimators.params import TrainingPlan
 from likewise.methods.rivals.deep import DeepRival, Indexes
+from likewise.types import Floats
 
 
 class TwoViewsRival(DeepRival):
     """Projections z and assignments p of two views, with the heads of `CC`."""
 
-    default_plan: ClassVar[Plan] = Plan(epochs_per_round=40, batch_size=256)
+    default_plan: ClassVar[TrainingPlan] = TrainingPlan(epochs_per_round=40, batch_size=256)
 
     def _make_network(self) -> ClusterNetwork:
         backbone, n_features, scaling = self._body()

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.deep import Indexes, UnguidedRival
 from likewise.methods.rivals.variational import VariationalRival, normal_divergence
 
@@ -39,12 +39,12 @@ class VAE(VariationalRival, UnguidedRival):
     asks: ClassVar[tuple[str, ...]] = ()
     places_anew: ClassVar[bool] = True
 
-    def _terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         log_variance = self.network_.log_variance(view)
         return {
             "reconstruction": self._evidence(indexes, view, log_variance),
             "prior": normal_divergence(view.z, log_variance),
         }
 
-    def _pretraining_terms(self, indexes: Indexes, view: View) -> dict[str, Tensor]:
+    def _pretraining_terms(self, indexes: Indexes, view: NetworkOutput) -> dict[str, Tensor]:
         return self._terms(indexes, view)

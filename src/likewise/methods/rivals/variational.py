@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from likewise.methods.network import View
+from likewise.estimators.deep.networks import NetworkOutput
 from likewise.methods.rivals.autoencoder import AutoencoderNetwork, AutoencoderRival
 from likewise.methods.rivals.deep import Indexes
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 _NARROWEST = -6.0  # smallest log variance: keeps everything finite
 
@@ -26,7 +26,7 @@ class VariationalNetwork(AutoencoderNetwork):
         super().__init__(backbone, n_features, **widths)
         self.spread = nn.Linear(n_features, widths["n_embedding"])
 
-    def log_variance(self, view: View) -> Tensor:
+    def log_variance(self, view: NetworkOutput) -> Tensor:
         """Return the log variance of each embedding, ``(b, d)``."""
         found: Tensor = self.spread(view.features).clamp(_NARROWEST, -_NARROWEST)
         return found
@@ -40,13 +40,13 @@ class VariationalRival(AutoencoderRival):
     def _make_autoencoder(self, *given: Any, **widths: Any) -> VariationalNetwork:
         return VariationalNetwork(*given, **widths)
 
-    def _drawn(self, indexes: Indexes, view: View, log_variance: Tensor) -> Tensor:
+    def _drawn(self, indexes: Indexes, view: NetworkOutput, log_variance: Tensor) -> Tensor:
         """Return one draw of z for each image of a batch, the same for any number of processes."""
         rng = generator(self._seed, "z", self._epoch, int(indexes[0]), len(indexes))
         noise = torch.randn(view.z.shape, generator=rng).to(view.z)
         return view.z + noise * (log_variance / 2).exp()
 
-    def _evidence(self, indexes: Indexes, view: View, log_variance: Tensor) -> Tensor:
+    def _evidence(self, indexes: Indexes, view: NetworkOutput, log_variance: Tensor) -> Tensor:
         """Return the error of reconstructing a draw: minus log likelihood at variance 1."""
         drawn = self._drawn(indexes, view, log_variance)
         n_out = self.network_.decoder[-1].out_features

@@ -14,14 +14,14 @@ STATISTICS: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = MappingP
 
 @dataclass(frozen=True)
 class AugmentationConfig:
-    """Everything a random view depends on; the defaults are [CC]_'s for small pictures.
+    """Everything a random view depends on; the defaults are [CC]_'s for small images.
 
     Parameters
     ----------
     size : int
         Side of a view in pixels.
     scale, ratio : (float, float)
-        Share of the picture's area, and width over height, of the crop.
+        Fraction of the image's area, and width over height, of the crop.
     flip : float
         Probability of a mirror image.
     strength : float
@@ -29,7 +29,7 @@ class AugmentationConfig:
     jitter : float
         Range of brightness, contrast and saturation at strength 1.
     hue : float
-        Range of the hue at strength 1, in turns of the colour wheel, at most 0.5.
+        Range of the hue at strength 1, in turns of the colour wheel.
     jitter_probability, grayscale : float
         Probability of colour changes, and of a grey view.
     blur : float
@@ -39,7 +39,7 @@ class AugmentationConfig:
     blur_sigma : (float, float)
         Range of its standard deviation in pixels.
     normalise : {None, "imagenet"}
-        Whose channel means and deviations to take out.
+        Normalise channels by the means and standard deviations of this data set.
 
     Examples
     --------
@@ -67,30 +67,30 @@ class AugmentationConfig:
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise InvalidParameterError(
-                    f"{name}={value} is not a probability; choose a value from 0 to 1."
+                    f"{name} must be a probability between 0 and 1, got {value}."
                 )
         if self.normalise is not None and self.normalise not in STATISTICS:
             raise UnknownNameError("normalisation", self.normalise, STATISTICS)
         if self.blur > 0 and (self.blur_kernel % 2 == 0 or self.size <= self.blur_kernel // 2):
             raise InvalidParameterError(
-                f"blur_kernel={self.blur_kernel} does not fit a view of size={self.size}; choose "
-                "an odd kernel less than twice as wide as the view, or blur=0."
+                "blur_kernel must be odd and less than twice the size of the view, got "
+                f"blur_kernel={self.blur_kernel} for size={self.size}; or use blur=0."
             )
 
     def _check_ranges(self) -> None:
         if self.size < 1:
-            raise InvalidParameterError(f"size={self.size} has no pixels; choose at least 1.")
+            raise InvalidParameterError(f"size must be at least 1, got {self.size}.")
         for name, highest in (("scale", 1.0), ("ratio", float("inf")), ("blur_sigma", 1e3)):
             low, high = getattr(self, name)
             if not 0 < low <= high <= highest:
                 raise InvalidParameterError(
-                    f"{name}=({low}, {high}) is not a range; choose two values above 0 and at "
-                    f"most {highest:g}, the smaller one first."
+                    f"{name} must be two values above 0 and at most {highest:g}, the smaller one "
+                    f"first, got ({low}, {high})."
                 )
         if not (self.strength >= 0 and self.jitter >= 0 and 0 <= self.strength * self.hue <= 0.5):
             raise InvalidParameterError(
-                f"strength={self.strength}, jitter={self.jitter}, hue={self.hue} turn colours "
-                "further than the wheel; choose none below 0, and strength times hue at most 0.5."
+                "strength and jitter must be >= 0, and strength times hue between 0 and 0.5, got "
+                f"strength={self.strength}, jitter={self.jitter}, hue={self.hue}."
             )
 
 
@@ -101,13 +101,15 @@ AUGMENTATIONS: Mapping[str, AugmentationConfig] = MappingProxyType(
         "cc-imagenet": AugmentationConfig(strength=1.0, blur=0.5),  # ImageNet-10, ImageNet-Dogs
         "pcl": AugmentationConfig(size=128, normalise="imagenet"),
         "simclr-dsac": AugmentationConfig(size=96, scale=(0.2, 1.0)),  # DSAC's pre-training
-        "gentle": AugmentationConfig(scale=(0.5, 1.0)),  # ours, where what counts is small
+        "gentle": AugmentationConfig(
+            scale=(0.5, 1.0)
+        ),  # ours, for criteria that show in small details
     }
 )
 
 
 def make_augmentation(name: str, *, size: int | None = None) -> AugmentationConfig:
-    """Return a paper's recipe by name, for views of another size if one is given.
+    """Return the augmentation of a paper by name, with another size if one is given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random augmentation of feature vectors: noise, dropout and mixing with neighbours."""
+"""Random augmentation of feature vectors: noise, dropout of columns and of feature blocks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ VIEWS = ("two", "one", "none")
 class VectorViews:
     """Everything a random view of a vector depends on.
 
-    Vectors should be standardised before, so that 0 says nothing and noise
-    is in units of what is normal.
+    Vectors should be standardised before, so that 0 is the mean and noise is in standard
+    deviations.
 
     Parameters
     ----------
     dropout : float
-        Probability that a value is set to 0; the others grow to keep the sum.
+        Probability that a value is set to 0; the others are scaled up to keep the mean.
     noise : float
-        Standard deviation of what is added to every value.
-    facet_dropout : float
-        Probability that a whole facet is set to 0; one facet always stays.
+        Standard deviation of the noise added to every value.
+    block_dropout : float
+        Probability that a whole feature block is set to 0; one block is always kept.
     views : {"two", "one", "none"}
-        How many of the two views are random. Two equal views collapse: "none" is
-        there to show that.
+        Number of random views of the two. With "none" both are equal and clusters
+        collapse: an ablation.
 
     Examples
     --------
@@ -38,26 +38,22 @@ class VectorViews:
 
     dropout: float = 0.2
     noise: float = 0.1
-    facet_dropout: float = 0.0
+    block_dropout: float = 0.0
     views: str = "two"
 
     def __post_init__(self) -> None:
-        for name in ("dropout", "facet_dropout"):
+        for name in ("dropout", "block_dropout"):
             value = getattr(self, name)
             if not 0 <= value < 1:
-                raise InvalidParameterError(
-                    f"{name}={value} leaves nothing to look at; choose a value from 0 to below 1."
-                )
+                raise InvalidParameterError(f"{name} must be at least 0 and below 1, got {value}.")
         if not self.noise >= 0:
-            raise InvalidParameterError(
-                f"noise={self.noise} is not a standard deviation; choose 0 or more."
-            )
+            raise InvalidParameterError(f"noise must be >= 0, got {self.noise}.")
         if self.views not in VIEWS:
             raise UnknownNameError("number of views", self.views, VIEWS)
-        if self.views != "none" and self.dropout == self.noise == self.facet_dropout == 0:
+        if self.views != "none" and self.dropout == self.noise == self.block_dropout == 0:
             raise InvalidParameterError(
-                "dropout=0, noise=0 and facet_dropout=0 make both views equal, which collapses all "
-                'clusters into one; raise one of them, or say views="none" to see that.'
+                "One of dropout, noise and block_dropout must be greater than 0, got 0 for all: "
+                'equal views collapse all clusters into one. For that ablation use views="none".'
             )
 
 
@@ -68,7 +64,7 @@ def two_vector_views(
     generator: torch.Generator,
     slices: Mapping[str, slice] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return two views of each vector, drawn from `generator` and from nothing else.
+    """Return two views of each vector, drawn from `generator` only.
 
     Parameters
     ----------
@@ -77,12 +73,12 @@ def two_vector_views(
     generator : torch.Generator
         On the CPU.
     slices : mapping of str to slice, optional
-        Where each facet lies; needed to leave facets out.
+        Columns of each feature block, for `block_dropout`.
     """
-    if recipe.facet_dropout > 0 and not slices:
+    if recipe.block_dropout > 0 and not slices:
         raise InvalidParameterError(
-            f"facet_dropout={recipe.facet_dropout} needs to know where the facets are; give "
-            "`slices`, or set facet_dropout to 0."
+            f"block_dropout={recipe.block_dropout} needs `slices`, got None; give them, or set "
+            "block_dropout to 0."
         )
     a = vectors if recipe.views == "none" else _view(vectors, recipe, generator, slices)
     b = _view(vectors, recipe, generator, slices) if recipe.views == "two" else vectors
@@ -104,19 +100,19 @@ def _view(
     if recipe.dropout > 0:
         kept = on_device(torch.rand(view.shape, generator=generator) >= recipe.dropout)
         view = view * kept / (1 - recipe.dropout)
-    if slices and recipe.facet_dropout > 0:
-        view = view * on_device(_kept_facets(view.shape, recipe.facet_dropout, generator, slices))
+    if slices and recipe.block_dropout > 0:
+        view = view * on_device(_kept_blocks(view.shape, recipe.block_dropout, generator, slices))
     return view
 
 
-def _kept_facets(
+def _kept_blocks(
     shape: torch.Size, probability: float, generator: torch.Generator, slices: Mapping[str, slice]
 ) -> Tensor:
-    """Return a mask ``(b, d)``: 1 where the facet stays."""
+    """Return a mask ``(b, d)``: 1 where the block is kept."""
     draws = torch.rand(shape[0], len(slices), generator=generator)
-    # Not the one that was nearest to staying anyway, the largest draw: it always stays.
+    # The block with the largest draw is always kept.
     stays = (draws >= probability) | (draws == draws.amax(dim=1, keepdim=True))
     mask = torch.ones(shape)
-    for number, facet in enumerate(slices.values()):
-        mask[:, facet] = stays[:, number : number + 1].to(mask.dtype)
+    for number, block in enumerate(slices.values()):
+        mask[:, block] = stays[:, number : number + 1].to(mask.dtype)
     return mask

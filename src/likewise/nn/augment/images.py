@@ -38,12 +38,12 @@ def mix(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     return down.view(n, s, c, t).transpose(1, 2).contiguous()
 
 
-_ATTEMPTS = 10  # as many as torchvision makes before it takes the whole picture
+_ATTEMPTS = 10  # as in torchvision, before the whole image is used
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """One crop a picture, in pixels of the source; each field is a tensor (n,)."""
+    """One crop for each image, in pixels of the source; each field is a tensor (n,)."""
 
     top: Tensor
     left: Tensor
@@ -84,7 +84,7 @@ def crop_resize(images: Tensor, boxes: Boxes, mirrored: Tensor, size: int) -> Te
 
     Bilinear with antialiasing, as Pillow does it: every output row is a weighted
     mean of source rows, so cropping, resizing and mirroring are two matrix
-    products. kornia's crop has no antialiasing, and is slower for small pictures.
+    products. kornia's crop has no antialiasing, and is slower for small images.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _resampling(start: Tensor, length: Tensor, n_source: int, n_out: int) -> Ten
     step = (length / n_out)[:, None, None]
     centre = start[:, None, None] + (torch.arange(n_out)[:, None] + 0.5) * step
     source = torch.arange(n_source) + 0.5
-    # In place: for large pictures these passes cost as much as the products they are for.
+    # In place: for large images these passes cost as much as the products.
     weights = (source - centre).abs_().div_(-step.clamp_min(1)).add_(1).clamp_min_(0)
     end = start + length
     inside = (source > start[:, None, None]) & (source < end[:, None, None])
@@ -130,17 +130,16 @@ def _uniform(shape: tuple[int, ...], low: float, high: float, generator: torch.G
 
 
 def shift_hue(images: Tensor, turns: Tensor) -> Tensor:
-    r"""Turn every colour around the wheel.
+    r"""Rotate the hue of every pixel.
 
-    Not kornia's, which takes twice as long: here only the hue is computed,
-    not saturation and value and the way back.
+    kornia's takes twice as long, since it also converts saturation and value.
 
     Parameters
     ----------
     images : Tensor of shape (n, 3, h, w)
         In [0, 1].
     turns : Tensor of shape (n,)
-        1 is once around.
+        1 is a full rotation.
 
     Notes
     -----
@@ -157,7 +156,7 @@ def shift_hue(images: Tensor, turns: Tensor) -> Tensor:
     hue = (difference / chroma.clamp_min(1e-12)).add_(sector).add_(6 * turns[:, None, None])
     turned = torch.empty_like(images)
     for channel, offset in enumerate((5, 3, 1)):
-        # In place: these are the passes over all pixels that cost.
+        # In place: these are passes over all pixels.
         k = (hue + offset).remainder_(6)
         fall = k.sub_(2).abs_().neg_().add_(2).clamp_(0, 1)  # min(k, 4 - k), clipped
         turned[:, channel] = value - fall.mul_(chroma)
@@ -175,8 +174,8 @@ _CHANGES = (
 def jitter(images: Tensor, recipe: AugmentationConfig, generator: torch.Generator) -> Tensor:
     """Return `images` with brightness, contrast, saturation and hue changed at random.
 
-    Which pictures, how much and in which order is drawn for each alone;
-    values are kept in [0, 1] after every change.
+    Whether, how much and in which order is drawn for each image; values are clipped to
+    [0, 1] after every change.
     """
     n, s = len(images), recipe.strength
     low = torch.tensor([max(0.0, 1 - s * recipe.jitter)] * 3 + [-s * recipe.hue])
@@ -196,21 +195,21 @@ def jitter(images: Tensor, recipe: AugmentationConfig, generator: torch.Generato
 
 
 def grey(images: Tensor, probability: float, generator: torch.Generator) -> Tensor:
-    """Return `images`, some of them without colour."""
+    """Return `images`, some of them in greyscale."""
     chosen = torch.rand(len(images), generator=generator) < probability
     return torch.where(
         chosen[:, None, None, None].to(images.device), rgb_to_grayscale(images), images
     )
 
 
-_NOTHING = 1e-15  # tails below it would be denormal numbers, which processors are slow at
+_NOTHING = 1e-15  # smaller weights would be denormal numbers, which are slow
 
 
 def blur(images: Tensor, sigma: Tensor, kernel: int) -> Tensor:
     """Return `images` blurred, each by its own `sigma`; borders are reflected.
 
-    A band matrix from the left and one from the right; kornia convolves each
-    picture with a kernel of its own, which is slower on a CPU.
+    Two products with band matrices; kornia's convolution with one kernel for each image is
+    slower on a CPU.
 
     Parameters
     ----------
@@ -218,7 +217,7 @@ def blur(images: Tensor, sigma: Tensor, kernel: int) -> Tensor:
     sigma : Tensor of shape (n,)
         Standard deviation in pixels.
     kernel : int
-        Width of the kernel in pixels, odd, less than twice each side of the picture.
+        Width of the kernel in pixels, odd, less than twice each side of the image.
     """
     offsets = torch.arange(kernel, device=images.device) - kernel // 2
     weights = (-((offsets / sigma[:, None]) ** 2) / 2).softmax(dim=1)  # (n, kernel)
@@ -254,7 +253,7 @@ VIEWS = ("two", "one", "none")
 def two_views(
     images: Tensor, recipe: AugmentationConfig, generator: torch.Generator, *, views: str = "two"
 ) -> tuple[Tensor, Tensor]:
-    """Return two views of each image, drawn from `generator` and from nothing else.
+    """Return two views of each image, drawn from `generator` only.
 
     Parameters
     ----------
@@ -264,8 +263,8 @@ def two_views(
     generator : torch.Generator
         On the CPU; the same state gives the same views on every device, up to rounding.
     views : {"two", "one", "none"}
-        How many of the two are random; the others show the whole picture. Only
-        for [CC]_'s ablation (Table 4): with "none" the clusters collapse.
+        Number of random views of the two; the others show the whole image. For
+        [CC]_'s ablation (Table 4): with "none" the clusters collapse.
 
     Returns
     -------
@@ -275,7 +274,7 @@ def two_views(
     Notes
     -----
     Crop, mirror, colour, grey, blur, normalise: [CC]_ section 4.1, in the order of
-    the authors' code; every image has draws of its own.
+    the authors' code; drawn for each image.
 
     Fidelity: pixels stay floats between steps, where Pillow rounds to 256 values.
     """
@@ -292,7 +291,7 @@ def one_view(images: Tensor, recipe: AugmentationConfig, generator: torch.Genera
     """Return one random view of each image; see `two_views`."""
     pixels = _as_floats(images)
     n, _, h, w = pixels.shape
-    with torch.autocast(pixels.device.type, enabled=False):  # no views of 8 bits
+    with torch.autocast(pixels.device.type, enabled=False):  # bf16 has too few digits for pixels
         boxes = draw_boxes(n, (h, w), recipe.scale, recipe.ratio, generator)
         mirrored = torch.rand(n, generator=generator) < recipe.flip
         view = crop_resize(pixels, boxes, mirrored, recipe.size)
@@ -307,7 +306,7 @@ def one_view(images: Tensor, recipe: AugmentationConfig, generator: torch.Genera
 
 @torch.no_grad()
 def evaluation_view(images: Tensor, size: int, normalise: str | None = None) -> Tensor:
-    """Return each image whole at `size` x `size` pixels: what predictions are made from.
+    """Return each whole image at `size` x `size` pixels, as used for prediction.
 
     Parameters
     ----------
@@ -326,16 +325,16 @@ def _as_floats(images: Tensor) -> Tensor:
     """Return pixels in [0, 1], float32."""
     if images.dim() != 4 or images.shape[1] != 3 or 0 in images.shape:
         raise InvalidParameterError(
-            f"images has shape {tuple(images.shape)}, but views are taken of colour pictures "
-            "(b, 3, h, w); put channels second, and repeat a grey channel three times."
+            "images must be colour images of shape (b, 3, h, w), got shape "
+            f"{tuple(images.shape)}; put channels second, and repeat a grey channel three times."
         )
     if images.dtype == torch.uint8:
         return images.float() / 255
     lowest, highest = (float(bound) for bound in images.aminmax())
     if not (images.is_floating_point() and lowest >= 0 and highest <= 1):
         raise InvalidParameterError(
-            f"images has values from {lowest:g} to {highest:g} as {images.dtype}, but pixels are "
-            "uint8 from 0 to 255 or floats from 0 to 1; divide by 255, or convert to uint8."
+            "images must be uint8, or floats from 0 to 1, got values from "
+            f"{lowest:g} to {highest:g} as {images.dtype}; divide by 255, or convert to uint8."
         )
     return images.float()
 
