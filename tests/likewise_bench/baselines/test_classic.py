@@ -1,4 +1,4 @@
-"""SC, AC and NMF: where each idea shows and k-means does not see it."""
+"""SC, AC and NMF find structure that k-means does not."""
 
 from typing import Any
 
@@ -7,11 +7,9 @@ import pytest
 from sklearn.datasets import make_circles
 
 from likewise.methods.kmeans import KMeans
-from likewise.methods.rivals.ac import AC
-from likewise.methods.rivals.nmf import NMF
-from likewise.methods.rivals.sc import SC
 from likewise.metrics import accuracy
 from likewise.seeds import stream
+from likewise_bench.baselines.classic import AC, NMF, SC
 
 
 @pytest.mark.parametrize(
@@ -19,11 +17,11 @@ from likewise.seeds import stream
     [SC(n_clusters=2, random_state=0), AC(n_clusters=2, linkage="single")],
     ids=["sc", "ac"],
 )
-def test_rings_are_followed_where_k_means_cuts_through_both(model: Any) -> None:
+def test_concentric_rings_are_separated_where_kmeans_fails(model: Any) -> None:
     X, y = make_circles(160, factor=0.3, noise=0.02, random_state=0)
     assert accuracy(y, model.fit(X).labels_) == 1
     assert accuracy(y, KMeans(n_clusters=2, random_state=0).fit(X).labels_) < 0.7
-    assert accuracy(y, model.predict(X)) < 1  # a new image has no ring, only the nearest mean
+    assert accuracy(y, model.predict(X)) < 1  # a new image goes to the nearest mean
 
 
 def test_nmf_finds_columns_that_rise_together() -> None:
@@ -35,8 +33,8 @@ def test_nmf_finds_columns_that_rise_together() -> None:
     assert accuracy(y, NMF(n_clusters=3, random_state=0).fit(X).labels_) > 0.95
 
 
-def test_a_large_collection_is_clustered_by_a_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("likewise.methods.rivals.sc._MOST", 40)
+def test_a_large_collection_is_clustered_by_a_subsample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("likewise_bench.baselines.classic._MAX_ROWS", 40)
     rng = stream(0, "large")
     y = rng.integers(2, size=100)
     X = rng.normal(size=(100, 3)) + 8 * y[:, None]
@@ -44,6 +42,6 @@ def test_a_large_collection_is_clustered_by_a_part_of_it(monkeypatch: pytest.Mon
         assert accuracy(y, model.fit(X).labels_) == 1
 
 
-def test_what_none_of_them_is_asked_stays_unasked() -> None:
+def test_they_ask_nothing_and_nmf_probabilities_are_finite() -> None:
     assert all(method.asks == () for method in (SC, AC, NMF))
     assert np.isfinite(NMF(n_clusters=2, random_state=0).fit(np.eye(6)).probabilities_).all()

@@ -1,0 +1,159 @@
+"""Embeddings trained on answered pairs, then k-means: AutoEmbedder and SpherePair."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from likewise.estimators.data import Data
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.pair_questioner import Candidates, PairQuestioner
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.parts import Learner, Questioner
+from likewise.queries.base import QueryStrategy
+from likewise_bench.baselines.autoencoder import (
+    AUTOENCODER_PLAN,
+    AutoencoderNetwork,
+    AutoencoderObjective,
+    LinkedPairs,
+    autoencoder_network,
+)
+from likewise_bench.baselines.network_baseline import NetworkBaseline
+from likewise_bench.baselines.pair_losses import angle_likelihood, clipped_distance
+
+_SHARPNESS = 10.0  # inverse temperature of cosine similarities, as in `cosine_soft_assign`
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AutoEmbedder(NetworkBaseline):
+    r"""A Siamese network that regresses the distances of answered pairs, then k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+    alpha : float
+        Distance that cannot-linked images should have at least.
+    strategy, candidates
+        How pairs are selected, as in `SDEC`.
+    encoder, backbone, architecture, plan, random_state
+        As in `DEC`.
+
+    Notes
+    -----
+    A. Ohi, M. Mridha, F. Safir, M. Hamid, M. Monowar: *AutoEmbedder: a semi-supervised DNN
+    embedding system for clustering*. Knowledge-Based Systems 2020. With the clipped distance
+    :math:`\min(\|z_i - z_j\|, \alpha)`, the loss is its mean squared error from 0 for must-links
+    and from :math:`\alpha = 100` for cannot-links. K-means clusters z.
+
+    Choices. The network is pre-trained as an autoencoder, where the paper starts from a network
+    pre-trained on other images: here the input vectors are pre-trained, but z is not. The loss is
+    divided by alpha squared. Pairs are given or implied; half of every batch are images with
+    answers. Batches without a linked pair train the reconstruction, so without any answer it is
+    `AE`.
+
+    Published property: distances of answered pairs become two-valued, and k-means on z follows
+    the answers.
+    """
+
+    default_plan: ClassVar[TrainingPlan] = AUTOENCODER_PLAN
+
+    alpha: float = 100.0
+    strategy: str | QueryStrategy = "random"
+    candidates: Candidates = "random"
+
+    def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
+        s = self.settings_
+        network = autoencoder_network(data, self._config, s.n_clusters)
+        objective = AutoencoderObjective(
+            reconstruction=1.0,
+            pairs=partial(autoembedder_pair_terms, alpha=s.alpha),
+            pairs_replace_reconstruction=True,
+            recluster=True,
+        )
+        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SpherePair(NetworkBaseline):
+    r"""Cross-entropy of the angles of answered pairs, then k-means on the sphere.
+
+    Parameters
+    ----------
+    n_clusters : int
+    factor : float, optional
+        :math:`\omega`; cannot-linked images need not be farther apart than :math:`\pi / \omega`.
+        By default :math:`\pi / \arccos(-1 / (K - 1))`, at which K groups fit on the sphere at
+        equal angles.
+    reconstruction : float
+        Weight of the reconstruction beside the pairs.
+    strategy, candidates
+        How pairs are selected, as in `SDEC`.
+    encoder, backbone, architecture, plan, random_state
+        As in `DEC`.
+
+    Notes
+    -----
+    *Angular constraint embedding via SpherePair loss for constrained clustering*. NeurIPS 2025.
+    Clusters have no anchors while the representation is learned: with :math:`\theta` the
+    angle of two embeddings, the probability of "same" is :math:`(1 + \cos \theta) / 2`, and
+    for cannot-links the angle is first scaled by :math:`\omega`, so that the loss is constant
+    beyond :math:`\pi / \omega`. The loss is the binary cross-entropy of the answers, beside a
+    reconstruction of the images; k-means on the sphere gives clusters.
+
+    Choices. The angle is clipped at :math:`\pi` after scaling, so that the loss does not rise
+    again. *Inferred:* the exact form of the likelihood and the weight of the reconstruction, from
+    the paper's summary and not from its code. Without any answer it is `AE` on the sphere.
+
+    Published property: with K groups at equal angles all answers can be satisfied at zero loss.
+    """
+
+    default_plan: ClassVar[TrainingPlan] = AUTOENCODER_PLAN
+
+    factor: float | None = None
+    reconstruction: float = 0.1
+    strategy: str | QueryStrategy = "random"
+    candidates: Candidates = "random"
+
+    def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
+        s = self.settings_
+        network = autoencoder_network(data, self._config, s.n_clusters, SphereNetwork)
+        objective = AutoencoderObjective(
+            reconstruction=s.reconstruction,
+            pairs=partial(spherepair_terms, factor=s.factor or equal_angle_factor(s.n_clusters)),
+            recluster=True,
+        )
+        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+
+
+class SphereNetwork(AutoencoderNetwork):
+    """An autoencoder whose embeddings have length one."""
+
+    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
+        """Return unit embeddings, and assignments by cosine similarity."""
+        z = F.normalize(self.embed(features), dim=1)
+        # In double precision: with so few columns, on some processors, the last digits of a
+        # product depend on the position of the image in the batch.
+        cosines = z.double() @ F.normalize(self.centres, dim=1).double().T
+        return NetworkOutput(features, z, (_SHARPNESS * cosines).softmax(1).to(z.dtype))
+
+
+def autoembedder_pair_terms(
+    output: NetworkOutput, linked: LinkedPairs, *, alpha: float
+) -> dict[str, Tensor]:
+    """Return AutoEmbedder's regression of clipped distances."""
+    return {"pairs": clipped_distance(*linked.of(output.z), linked.relations, limit=alpha)}
+
+
+def spherepair_terms(
+    output: NetworkOutput, linked: LinkedPairs, *, factor: float
+) -> dict[str, Tensor]:
+    """Return SpherePair's cross-entropy of angles."""
+    return {"pairs": angle_likelihood(*linked.of(output.z), linked.relations, factor=factor)}
+
+
+def equal_angle_factor(n_clusters: int) -> float:
+    """Return the factor at which `n_clusters` directions at equal angles cost nothing."""
+    return math.pi / math.acos(-1 / (n_clusters - 1)) if n_clusters > 2 else 1.0
