@@ -1,0 +1,1 @@
+"""Interactive clustering estimators: one base class, and the methods built on it."""

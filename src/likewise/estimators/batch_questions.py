@@ -1,0 +1,106 @@
+"""Questions inside a training batch, as OCC and PCL ask them: a callback of the learner."""
+
+import warnings
+from typing import TYPE_CHECKING, Self
+
+from likewise.constraints.question import Question
+from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.estimators.pair_questioner import PairQuestioner
+from likewise.oracles.base import Oracle
+from likewise.types import Floats, Indexes
+
+if TYPE_CHECKING:
+    from likewise.estimators.base import InteractiveClusterer
+
+
+class BatchQuestions:
+    """Asks an oracle about pairs of the batch being trained; answers count in the same step.
+
+    Parameters
+    ----------
+    estimator : InteractiveClusterer
+        Its questioner is a `PairQuestioner`, its learner `asks_in_batches`.
+    oracle : Oracle
+    """
+
+    def __init__(self, estimator: "InteractiveClusterer", oracle: Oracle) -> None:
+        assert isinstance(estimator.questioner_, PairQuestioner)  # see `check`
+        self._estimator, self._oracle = estimator, oracle
+        self._questioner = estimator.questioner_
+
+    @classmethod
+    def of(cls, estimator: "InteractiveClusterer", oracle: Oracle | None) -> Self | None:
+        """Return the callback for `fit`; None if the plan asks between rounds."""
+        if not _is_wanted(estimator):
+            return None
+        if oracle is None:
+            return None
+        return cls(estimator, oracle)
+
+    @staticmethod
+    def check(estimator: "InteractiveClusterer") -> None:
+        """Raise if the plan wants questions inside batches and the method cannot ask them."""
+        learner, questioner = estimator.learner_, estimator.questioner_
+        can_ask = learner.asks_in_batches and isinstance(questioner, PairQuestioner)
+        if _is_wanted(estimator) and not can_ask:
+            raise InvalidParameterError(
+                f"{type(estimator).__name__} asks between rounds only, got "
+                "query_timing='batch'; use TrainingPlan(query_timing='round')."
+            )
+
+    def __enter__(self) -> Self:
+        """Ask the questions that come before training, and register with the learner."""
+        initial = self._questioner.propose_initial(self._estimator.query_state())
+        self._estimator.put(self._count(initial), self._oracle)
+        self._estimator.learner_.batch_questions = self
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Unregister; warn if batches had too few open pairs to ask all questions."""
+        self._estimator.learner_.batch_questions = None
+        n_asked, budget = self._estimator.n_asked_, self._estimator.budget_
+        if error is None and n_asked < budget:
+            plan = self._estimator.learner_.plan
+            warnings.warn(
+                f"Of {budget} questions {n_asked} were asked: at most "
+                f"questions_per_batch={plan.questions_per_batch} in a batch, from epoch "
+                f"{plan.first_query_epoch} on, and only about open pairs inside the batch. "
+                "Train for more epochs, or raise questions_per_batch.",
+                LikewiseWarning,
+                stacklevel=4,
+            )
+
+    def begin_epoch(self) -> None:
+        """Begin a new cycle: similarities of this epoch are compared with those of the last."""
+        self._questioner.begin_cycle()
+
+    def __call__(
+        self, epoch: int, indexes: Indexes, views: tuple[Floats, Floats], probabilities: Floats
+    ) -> None:
+        """Ask about the most useful pairs of a batch.
+
+        Parameters
+        ----------
+        epoch : int
+        indexes : array of shape (b,)
+        views : two arrays of shape (b, m)
+            Rows in which strategies compare images, of both views.
+        probabilities : array of shape (b, k)
+        """
+        estimator = self._estimator
+        plan = estimator.learner_.plan
+        n = min(plan.questions_per_batch, estimator.budget_ - estimator.n_asked_)
+        if n > 0 and epoch >= plan.first_query_epoch:
+            questions = self._questioner.propose_in_batch(
+                n, indexes, views, probabilities, estimator.query_state()
+            )
+            estimator.put(self._count(questions), self._oracle)
+        self._questioner.remember(indexes, views[0] + views[1])
+
+    def _count(self, questions: list[Question]) -> list[Question]:
+        self._estimator.n_asked_ += len(questions)
+        return questions
+
+
+def _is_wanted(estimator: "InteractiveClusterer") -> bool:
+    return estimator.learner_.plan.query_timing == "batch" and bool(estimator.asks)

@@ -1,0 +1,241 @@
+"""Models and checkpoints on disk: safetensors and JSON, without pickle and without torch."""
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from likewise import __version__
+from likewise.constraints.question import Answer, Question
+from likewise.constraints.relation import Relation
+from likewise.errors import ModelFileError
+from likewise.estimators.data import describe_data
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.release_0_1 import upgrade, upgrade_parameters
+from likewise.estimators.settings import PARTS, defaults
+
+if TYPE_CHECKING:
+    from likewise.estimators.base import InteractiveClusterer
+
+FORMAT = 2  # release 0.1 wrote 1
+ARRAYS_FILE, MODEL_FILE = "tensors.safetensors", "model.json"
+Arrays = Mapping[str, npt.NDArray[Any]]
+_RESULTS = ("labels_", "probabilities_", "embeddings_", "columns_")
+_NUMBERS = (
+    *("seed_", "round_", "n_asked_", "n_answered_", "budget_", "_is_warm"),
+    *("violations_", "n_features_in_", "image_names_"),
+)
+
+
+def save(model: "InteractiveClusterer", path: Path) -> None:
+    """Write everything needed to predict, and to continue training with the same images."""
+    arrays = {name: getattr(model, name) for name in _RESULTS}
+    for part in ("learner", "questioner"):
+        state = getattr(model, f"{part}_").get_state()
+        arrays.update({f"{part}/{name}": array for name, array in state.items()})
+    write_folder(path, arrays, _description(model))
+
+
+def load(
+    path: Path, cls: type["InteractiveClusterer"], given: Mapping[str, Any]
+) -> "InteractiveClusterer":
+    """Return a model that predicts; `given` are the parameters that could not be saved."""
+    arrays, saved = read_folder(path)
+    if saved["method"] != cls.__name__:
+        raise ModelFileError(
+            f"{path} holds a {saved['method']} model, not a {cls.__name__}; "
+            f"load it with {saved['method']}.load."
+        )
+    parameters = _parameters(cls, saved["parameters"])
+    missing = [name for name in saved["not_saved"] if name not in given]
+    if missing:
+        raise ModelFileError(
+            f"{path} was trained with parameters that cannot be saved ({', '.join(missing)}); "
+            f"give them again: {cls.__name__}.load(path, {missing[0]}=...)."
+        )
+    model = cls(**{**parameters, **given})
+    model._prepare_without_data(saved["input"])
+    _set_state(model, arrays, saved)
+    return model
+
+
+def restore(model: "InteractiveClusterer", path: Path) -> None:
+    """Bring a freshly started model to the state of a checkpoint."""
+    arrays, saved = read_folder(path)
+    own = _description(model)
+    saved["parameters"] = _to_json(_parameters(type(model), saved["parameters"]))
+    for what in ("method", "parameters", "input"):
+        if saved[what] != own[what]:
+            raise ModelFileError(
+                f"The checkpoint {path} was made with another {what} "
+                f"({_first_difference(saved[what], own[what])}). "
+                "Use the same settings and images, or another checkpoint folder."
+            )
+    _set_state(model, arrays, saved)
+
+
+def _description(model: "InteractiveClusterer") -> dict[str, Any]:
+    """Return all of a model that is not an array."""
+    parameters = {name: getattr(model, name) for name in defaults(type(model))}
+    plain = {name: value for name, value in parameters.items() if _is_plain(value)}
+    graph = model.constraints_
+    return {
+        "method": type(model).__name__,
+        "parameters": _to_json(plain),
+        "not_saved": sorted(set(parameters) - set(plain)),
+        "input": describe_data(model._data),
+        "numbers": {name: getattr(model, name) for name in _NUMBERS if hasattr(model, name)},
+        "answers": [_answer_to_row(answer) for answer in graph.answers.values()],
+        "pseudo_links": [[*pair, int(relation)] for pair, relation in graph.pseudo().items()],
+        "history": model.history_,
+        "versions": {"likewise": __version__, "python": platform.python_version()},
+    }
+
+
+def _set_state(model: "InteractiveClusterer", arrays: Arrays, saved: Mapping[str, Any]) -> None:
+    for name, value in saved["numbers"].items():
+        setattr(model, name, value)
+    for name in _RESULTS:
+        setattr(model, name, arrays[name])
+    model.history_[:] = saved["history"]
+    for row in saved["answers"]:
+        model.constraints_.tell(_row_to_answer(row))
+    for first, second, relation in saved["pseudo_links"]:
+        model.constraints_.add_pseudo(first, second, Relation(relation))
+    model.learner_.set_state(_below("learner/", arrays))
+    model.questioner_.set_state(_below("questioner/", arrays))
+
+
+def _below(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays whose name begins with `prefix`, under the rest of their name."""
+    return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
+
+
+def _answer_to_row(answer: Answer) -> list[Any]:
+    q = answer.question
+    return [q.kind, q.images, q.groups, answer.answer, answer.who, answer.at, answer.seconds]
+
+
+def _row_to_answer(row: list[Any]) -> Answer:
+    kind, images, groups, answer, who, at, seconds = row
+    question = Question(kind, tuple(images), tuple(groups))
+    return Answer(question, answer, who=who, at=at, seconds=seconds)
+
+
+# -- parameters -------------------------------------------------------------------
+
+
+def _is_plain(value: Any) -> bool:
+    kinds = (bool, int, float, str, TrainingPlan, NetworkConfig, np.integer)
+    return value is None or isinstance(value, kinds)
+
+
+def _to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if is_dataclass(value) and not isinstance(value, type):
+            return asdict(value)
+        return int(value) if isinstance(value, np.integer) else value
+
+    return {name: plain(value) for name, value in parameters.items()}
+
+
+def _parameters(cls: type, saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constructor parameters from JSON."""
+    return {
+        name: PARTS[name](**value) if name in PARTS and value is not None else value
+        for name, value in upgrade_parameters(cls, saved).items()
+    }
+
+
+def _first_difference(saved: Any, present: Any) -> str:
+    if isinstance(saved, dict) and isinstance(present, dict):
+        for key in [*saved, *present]:
+            if saved.get(key) != present.get(key):
+                return f"{key}={saved.get(key)!r}, now {present.get(key)!r}"
+    return f"{saved!r}, now {present!r}"
+
+
+# -- folders ----------------------------------------------------------------------
+
+
+def write_folder(path: Path, arrays: Arrays, description: Mapping[str, Any]) -> None:
+    """Write a model folder; an earlier one is replaced atomically."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        save_file({name: np.array(a, order="C") for name, a in arrays.items()}, new / ARRAYS_FILE)
+        text = json.dumps({"format": FORMAT, **description}, indent=1, ensure_ascii=False)
+        (new / MODEL_FILE).write_text(text, encoding="utf-8")
+        new.chmod(0o755)
+        _replace_folder(path, new)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _replace_folder(path: Path, new: Path) -> None:
+    if not path.exists():
+        os.replace(new, path)
+        return
+    if not (path / MODEL_FILE).exists():
+        raise ModelFileError(
+            f"{path} exists and is not a likewise model, so it was not overwritten; "
+            "choose another name or remove it."
+        )
+    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
+    os.replace(path, old / "model")
+    os.replace(new, path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def read_folder(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """Return the arrays and the description in a model folder, as the present format has them.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none, or it is damaged or newer.
+    """
+    path = Path(path)
+    check_model(path)
+    try:
+        description: dict[str, Any] = json.loads((path / MODEL_FILE).read_text(encoding="utf-8"))
+        arrays: dict[str, npt.NDArray[Any]] = load_file(path / ARRAYS_FILE)
+    except (json.JSONDecodeError, SafetensorError, UnicodeDecodeError) as error:
+        raise ModelFileError(f"{path} is damaged ({error}); save the model again.") from error
+    written = description.get("format", 0)
+    if written > FORMAT:
+        raise ModelFileError(
+            f"{path} has format {written}, this release reads up to {FORMAT}. Upgrade likewise, "
+            "or load the model with the release that wrote it."
+        )
+    return upgrade(arrays, description) if written < FORMAT else (arrays, description)
+
+
+def check_model(path: Path) -> None:
+    """Raise unless there is a model at `path`, without reading it.
+
+    Raises
+    ------
+    ModelFileError
+    """
+    if not path.exists():
+        raise ModelFileError(
+            f"{path} does not exist; check the path, or train a model with `likewise fit -o`."
+        )
+    if not (path / MODEL_FILE).is_file() or not (path / ARRAYS_FILE).is_file():
+        raise ModelFileError(
+            f"{path} is not a likewise model: it needs {MODEL_FILE} and {ARRAYS_FILE}. "
+            "Give a folder written by `save` or `likewise fit -o`."
+        )

@@ -1,0 +1,68 @@
+"""Models and checkpoints written by release 0.1, in the present format."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from likewise.estimators.settings import RENAMED_FIELDS, renamed_parameters
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+_RESULTS = ("labels", "probabilities", "embeddings", "columns")
+_NUMBERS = {"_seed": "seed_", "_round": "round_"}
+_COUNTERS = {"n_asked": "n_asked_", "n_heard": "n_answered_", "budget": "budget_"}
+_LEARNER_NUMBERS = {"_epoch": "epoch", "_epochs_due": "epochs_left"}
+_QUESTIONER_ARRAYS = {"remembered": "rows", "previous": "previous"}
+
+
+def upgrade(
+    arrays: Arrays, description: dict[str, Any]
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """Return arrays and description of a folder of format 1 as format 2 has them.
+
+    Arrays of a method go to its learner and its questioner under their old names;
+    each takes those that it knows.
+    """
+    numbers, asker = dict(description.pop("counters")), description.pop("asker")
+    found = {f"{name}_": arrays[name] for name in _RESULTS}
+    for part in ("learner", "questioner"):
+        found |= {f"{part}/{name}": a for name, a in arrays.items() if name not in _RESULTS}
+    for old, new in _QUESTIONER_ARRAYS.items():
+        if old in arrays:
+            found[f"questioner/{new}"] = arrays[old]
+    for old, new in _LEARNER_NUMBERS.items():
+        found[f"learner/{new}"] = np.array(numbers.pop(old, 0))
+    found["learner/round"] = np.array(numbers["_round"])
+    found["questioner/n_calls"] = np.array(asker["n_calls"])
+    numbers = {_NUMBERS.get(name, name): value for name, value in numbers.items()}
+    numbers |= {new: asker[old] for old, new in _COUNTERS.items()}
+    description["numbers"] = numbers
+    description["pseudo_links"] = description.pop("guesses", [])
+    description["method"] = upgrade_method(description["method"], description["parameters"])
+    return found, description
+
+
+def upgrade_method(method: str, parameters: Mapping[str, Any]) -> str:
+    """Return the class of a model: the public PCL code's defects have a class of their own."""
+    is_public_code = method == "PCL" and (
+        parameters.get("preset") == "authors"
+        or parameters.get("weights") == "authors"
+        or parameters.get("companions")
+        or parameters.get("frozen_after") is not None
+    )
+    return "PCLAuthors" if is_public_code else method
+
+
+def upgrade_parameters(cls: type, saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return saved parameters under their present names."""
+    names = renamed_parameters(cls)
+    found = {}
+    for name, value in saved.items():
+        present = names.get(name, name)
+        if present is None:
+            continue
+        if isinstance(value, dict):  # a training plan or a network configuration
+            value = {RENAMED_FIELDS.get(field, field): v for field, v in value.items()}
+        found[present] = value
+    return found
