@@ -11,8 +11,9 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch, NetworkLearner, Objective
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import Network, NetworkOutput
+from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner
@@ -100,7 +101,7 @@ class AutoencoderNetwork(Network):
         # Whether the centres are initialised; the name is that of saved models.
         self.register_buffer("is_placed", torch.zeros((), dtype=torch.bool))
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
+    def heads(self, features: Tensor) -> NetworkOutput:
         """Return embeddings, not normalised, and Student-t assignments [DEC]_."""
         z = self.embed(features)
         return NetworkOutput(features, z, student_t(z, self.centres))
@@ -237,7 +238,7 @@ def reconstruction_loss(batch: Batch, z: Tensor) -> Tensor:
 
 
 def linked_pairs(batch: Batch) -> LinkedPairs | None:
-    """Return the linked pairs of a batch, given or implied; None if there is none, or one cluster."""
+    """Return the linked pairs of a batch, given or implied; None without any, or with 1 cluster."""
     relations = batch.relations.relations
     first, second = torch.nonzero(relations.triu(1), as_tuple=True)
     if not len(first) or batch.learner.n_clusters < 2:

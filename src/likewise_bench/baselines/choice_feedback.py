@@ -64,9 +64,7 @@ def most_valuable(
     return candidates[chosen]
 
 
-def value_of(
-    probabilities: npt.NDArray[np.floating], rows: Floats
-) -> npt.NDArray[np.floating]:
+def value_of(probabilities: npt.NDArray[np.floating], rows: Floats) -> npt.NDArray[np.floating]:
     """Return the sum of hardness and representativeness, both scaled to 0..1."""
     return _min_max(hardness(probabilities)) + _min_max(representativeness(rows))
 

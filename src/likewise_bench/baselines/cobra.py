@@ -11,7 +11,7 @@ from likewise.errors import PoolExhaustedError
 from likewise.estimators.base import Watch
 from likewise.estimators.data import Data
 from likewise.estimators.pair_questioner import recently_passed
-from likewise.estimators.parts import Learner, Questioner, QueryState
+from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 from likewise.queries.base import encode_pairs
@@ -90,7 +90,7 @@ class Cobra(PartitionBaseline):
     def ask_oracle(self, oracle: Oracle, n: int) -> None:
         """Ask one by one, since every answer changes which clusters are closest."""
         for _ in range(n):
-            questions = self.questioner_.propose(1, self._query_state(), allow_fewer=True)
+            questions = self.questioner_.propose(1, self.query_state(), allow_fewer=True)
             if not questions:
                 return
             self.n_asked_ += 1
@@ -144,9 +144,7 @@ class CobraQuestioner(Questioner):
     def __init__(self, partition: CobraPartition) -> None:
         self._partition = partition
 
-    def propose(
-        self, n: int, state: QueryState, *, allow_fewer: bool = False
-    ) -> list[Question]:
+    def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return pairs of medoids, closest first; make more super-instances if all are known."""
         graph, partition = state.constraints, self._partition
         super_instances = partition.super_instances(graph)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.types import Floats, Indexes
 
+
 @dataclass(frozen=True)
 class ConstrainedGroups:
     """The images in at least one constraint, as must-link groups.

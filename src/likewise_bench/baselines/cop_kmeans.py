@@ -135,7 +135,11 @@ class CopKMeansRun(NamedTuple):
 
 
 def cop_kmeans(
-    rows: Floats, n_clusters: int, groups: ConstrainedGroups, order: Indexes, rng: np.random.Generator
+    rows: Floats,
+    n_clusters: int,
+    groups: ConstrainedGroups,
+    order: Indexes,
+    rng: np.random.Generator,
 ) -> CopKMeansRun:
     """Return the clusters of one start; `order` is the order in which groups choose a cluster."""
     centres = kmeans_plusplus(rows, n_clusters, rng, rows[:0])

@@ -9,8 +9,8 @@ from sklearn.mixture import GaussianMixture
 from torch import Tensor, nn
 
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch
 from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.objective import Batch
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Questioner
@@ -78,7 +78,9 @@ class DCGMM(NetworkBaseline):
         s = self.settings_
         network = autoencoder_network(data, self._config, s.n_clusters, MixtureNetwork)
         objective = DCGMMObjective(s.weight)
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 class DCGMMObjective(AutoencoderObjective):
@@ -130,7 +132,7 @@ class MixtureNetwork(VariationalNetwork):
         """Return the log variance of each component, ``(k, d)``."""
         return self.raw_width.clamp(-_MAX_LOG_VARIANCE, _MAX_LOG_VARIANCE)
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
+    def heads(self, features: Tensor) -> NetworkOutput:
         """Return the mean of z, and the posterior probability of each component."""
         z = self.embed(features)
         log_variance = self.component_log_variance

@@ -164,7 +164,9 @@ class SDEC(NetworkBaseline):
         objective = AutoencoderObjective(
             clustering=1.0, pairs=partial(sdec_pair_terms, weight=s.weight, clip=s.clip)
         )
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -213,7 +215,9 @@ class DCC(NetworkBaseline):
             clustering=s.gamma,
             pairs=partial(dcc_pair_terms, weight=s.weight),
         )
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -266,7 +270,9 @@ class ADC(NetworkBaseline):
         objective = AutoencoderObjective(
             clustering=1.0, pairs=partial(adc_pair_terms, weight=s.weight, margin=s.margin)
         )
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 def sdec_pair_terms(

@@ -12,11 +12,12 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch, NetworkLearner, Objective
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.pair_questioner import RECENT
 from likewise.estimators.params import TrainingPlan
-from likewise.estimators.parts import Learner, Prediction, Questioner, QueryState, State
+from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
 from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent

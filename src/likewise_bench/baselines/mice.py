@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch, NetworkLearner, Objective
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import Network, NetworkOutput
+from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner, State
 from likewise.nn.seeding import generator
@@ -98,11 +99,10 @@ class MiCEObjective(Objective):
         self._teacher: ExpertNetwork | None = None
         self._initial_posterior: Floats | None = None
 
-    def before_prediction(self, learner: NetworkLearner) -> None:
+    def setup(self, learner: NetworkLearner) -> None:
         """Copy the untrained network as the teacher."""
-        if self._teacher is None:
-            assert isinstance(learner.network, ExpertNetwork)
-            self._teacher = deepcopy(learner.network).requires_grad_(False).train()
+        assert isinstance(learner.network, ExpertNetwork)
+        self._teacher = deepcopy(learner.network).requires_grad_(False)
 
     def begin_epoch(self, learner: NetworkLearner) -> None:
         """Before the first epoch: the posterior of k-means on the untrained gate."""
@@ -138,7 +138,7 @@ class MiCEObjective(Objective):
     def _teacher_embeddings(self, batch: Batch) -> Tensor:
         """Return the teacher's embeddings of another view; then update the teacher."""
         teacher, learner = self._teacher, batch.learner
-        assert teacher is not None  # see `before_prediction`
+        assert teacher is not None  # see `setup`
         rng = generator(learner.seed, "teacher", learner.epoch, batch.number)
         rows = batch.draw(rng)[1]
         embeddings = teacher.expert_embeddings(teacher.features(rows).float())
@@ -197,7 +197,7 @@ class ExpertNetwork(Network):
         queue = F.normalize(torch.randn(n_queue, n_clusters, width), dim=2)
         self.register_buffer("queue", queue)
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
+    def heads(self, features: Tensor) -> NetworkOutput:
         """Return the gate's embedding and its probabilities."""
         z = F.normalize(self.gate(features), dim=1)
         return NetworkOutput(features, z, (z @ self.directions.T / self.temperature).softmax(dim=1))

@@ -1,4 +1,4 @@
-"""Base class of the baselines that train a network: parameters, and the network on scaled vectors."""
+"""Base class of the baselines that train a network: parameters, and a network on the input."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -10,9 +10,11 @@ from torch import nn
 from likewise.encoders.backbones import make_backbone
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
-from likewise.estimators.deep.learner import NetworkLearner, Objective
-from likewise.estimators.deep.networks import ClusterNetwork, Network, make_augmenter
-from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.deep.inputs import make_views, network_input
+from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.networks import ClusterNetwork, Network
+from likewise.estimators.deep.objective import Objective
+from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig, TrainingPlan
 from likewise.nn.heads import VectorTrunk
 from likewise_bench.baselines.input_scaling import LeadingDirections, make_scaling
 
@@ -46,9 +48,7 @@ class NetworkBaseline(InteractiveClusterer):
         return self.settings_.architecture or self.default_architecture
 
     def _input_spec(self) -> InputSpec:
-        if self.settings_.backbone is None:
-            return InputSpec(encoder=self.settings_.encoder)
-        return InputSpec(image_size=self._config.size, accepts_vectors=False)
+        return network_input(self.settings_.encoder, self.settings_.backbone, self._config)
 
     def _network_learner(
         self, data: Data, network: MakeNetwork, objective: Objective
@@ -59,7 +59,7 @@ class NetworkBaseline(InteractiveClusterer):
         return NetworkLearner(
             partial(_make_network, network, s.backbone, config.n_features, scaling),
             objective,
-            make_augmenter(data, config),
+            make_views(data, config),
             s.plan or self.default_plan,
         )
 
@@ -81,7 +81,7 @@ def _make_network(
     scaling: nn.Sequential | None,
 ) -> Network:
     if scaling is None:
-        body = make_backbone(backbone)
+        body = make_backbone(DEFAULT_BACKBONE if backbone is None else backbone)
         return network(body, body.n_features, scaling=None)
     directions = scaling[1]
     assert isinstance(directions, LeadingDirections)  # see `make_scaling`

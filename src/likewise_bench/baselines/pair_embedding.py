@@ -73,7 +73,9 @@ class AutoEmbedder(NetworkBaseline):
             pairs_replace_reconstruction=True,
             recluster=True,
         )
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -125,13 +127,15 @@ class SpherePair(NetworkBaseline):
             pairs=partial(spherepair_terms, factor=s.factor or equal_angle_factor(s.n_clusters)),
             recluster=True,
         )
-        return self._network_learner(data, network, objective), PairQuestioner(s.strategy, s.candidates)
+        return self._network_learner(data, network, objective), PairQuestioner(
+            s.strategy, s.candidates
+        )
 
 
 class SphereNetwork(AutoencoderNetwork):
     """An autoencoder whose embeddings have length one."""
 
-    def heads(self, features: Tensor, bank: Tensor | None = None) -> NetworkOutput:
+    def heads(self, features: Tensor) -> NetworkOutput:
         """Return unit embeddings, and assignments by cosine similarity."""
         z = F.normalize(self.embed(features), dim=1)
         # In double precision: with so few columns, on some processors, the last digits of a

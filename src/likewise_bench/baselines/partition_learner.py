@@ -104,7 +104,7 @@ class PartitionLearner(Learner):
 
 @dataclass(eq=False, repr=False)
 class PartitionBaseline(InteractiveClusterer):
-    """Base class of the baselines without a network: parameters, and one round if nothing is asked."""
+    """Base class of the baselines without a network: parameters, and the rounds."""
 
     n_clusters: int = 8
     _: KW_ONLY

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,11 +14,12 @@ from torch import Tensor
 from likewise.constraints.question import Question
 from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch, NetworkLearner, Objective
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import EmbeddingNetwork
+from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import TrainingPlan
-from likewise.estimators.parts import Learner, Prediction, Questioner, QueryState, State
+from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
 from likewise.methods.labelling import check_open, closed_images
 from likewise.methods.lesson import named_classes
 from likewise.seeds import stream

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from likewise.estimators.data import Data
-from likewise.estimators.deep.learner import Batch
 from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.objective import Batch
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
 from likewise.nn.seeding import generator
