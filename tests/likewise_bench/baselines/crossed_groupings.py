@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from likewise.methods.architecture import Architecture
+from likewise.estimators.params import NetworkConfig
 from likewise.seeds import stream
 from likewise.types import Floats, Indexes
 
-SMALL = Architecture(n_features=32, n_hidden=32, n_projection=16)
+SMALL = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
 
 
 def crossed_groupings(n: int = 160) -> tuple[Floats, Indexes, Indexes]:

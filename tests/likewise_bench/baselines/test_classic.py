@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_circles
 
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.seeds import stream
 from likewise_bench.baselines.classic import AC, NMF, SC

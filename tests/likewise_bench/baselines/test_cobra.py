@@ -7,7 +7,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import SAME
 from likewise.constraints.relation import Relation
 from likewise.errors import PoolExhaustedError
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream

@@ -8,7 +8,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.honour import violated
 from likewise.constraints.relation import Relation
 from likewise.errors import LikewiseWarning
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream

@@ -8,16 +8,16 @@ import pytest
 import torch
 from sklearn.datasets import make_blobs
 
-from likewise.errors import PoolExhaustedError
-from likewise.methods.plan import Plan
-from likewise.methods.registry import method_class
+from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.registry import method_class
 from likewise.metrics import accuracy
 from likewise.nn.seeding import generator
-from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from likewise_bench.baselines.contrastive import (
     GCC,
     IDFD,
+    GCCObjective,
     MemoryBank,
     decorrelation_loss,
     partition_confidence_loss,
@@ -27,7 +27,7 @@ from likewise_bench.baselines.spice import NO_LABEL, neighbour_agreement, protot
 from tests.likewise_bench.baselines.crossed_groupings import SMALL
 
 X, Y = make_blobs(120, n_features=10, centers=3, random_state=0)
-PLAN = Plan(warmup_epochs=8, epochs_per_round=12, batch_size=60, learning_rate=0.01)
+PLAN = TrainingPlan(warmup_epochs=8, epochs_per_round=12, batch_size=60, learning_rate=0.01)
 
 
 @pytest.mark.parametrize("name", ["pica", "idfd", "gcc", "mice", "spice"])
@@ -90,15 +90,20 @@ def test_a_memory_bank_updates_rows_and_finds_neighbours() -> None:
 
 def test_the_positives_of_gcc_are_the_neighbours_in_the_graph() -> None:
     model = GCC(n_clusters=3, plan=PLAN, architecture=SMALL, random_state=0).fit(X)
+    learner = model.learner_
+    assert isinstance(learner, NetworkLearner)
+    objective = learner.objective
+    assert isinstance(objective, GCCObjective)
+    nearest = objective.nearest
     batch = stream(0, "batch").permutation(120)[:40]  # some neighbours are one-sided
-    joined = model._joined(batch)
+    joined = objective.is_neighbour(batch)
     for i, one in enumerate(batch):
         for j, other in enumerate(batch):
-            near = other in model._nearest[one] or one in model._nearest[other]
+            near = other in nearest[one] or one in nearest[other]
             assert bool(joined[i, j]) == (near and i != j)
-    drawn = model._a_neighbour(0, batch)
-    assert all(drawn[i] in model._nearest[one] for i, one in enumerate(batch))
-    agree = (model.labels_[model._nearest] == model.labels_[:, None]).mean()
+    drawn = objective.random_neighbours(learner, 0, batch)
+    assert all(drawn[i] in nearest[one] for i, one in enumerate(batch))
+    agree = (model.labels_[nearest] == model.labels_[:, None]).mean()
     assert agree > 0.95
 
 
@@ -112,7 +117,7 @@ def test_the_queue_of_mice_keeps_the_newest_and_its_directions_are_orthogonal() 
     torch.testing.assert_close(network.queue[4:], old[:2])
     cosines = network.directions @ network.directions.T
     torch.testing.assert_close(cosines, torch.eye(3))
-    assert network.expertise(torch.randn(2, 5)).shape == (2, 3, 4)
+    assert network.expert_embeddings(torch.randn(2, 5)).shape == (2, 3, 4)
 
 
 def test_spice_labels_equally_many_images_for_every_prototype() -> None:

@@ -1,15 +1,15 @@
-"""scikit-learn's whole suite for every rival, nothing excused."""
+"""scikit-learn's estimator checks for every baseline, without exceptions."""
 
 from typing import Any
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.methods.rivals.rivals_under_test import RIVALS
+from tests.likewise_bench.baselines.contract_methods import CONTRACT_METHODS
 
 
-# Some of its checks set n_clusters=1, which we allow and warn of.
+# Some of the checks set n_clusters=1, which is allowed with a warning.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
-@parametrize_with_checks([make() for make in RIVALS.values()])
-def test_every_rival_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
+@parametrize_with_checks([make() for make in CONTRACT_METHODS.values()])
+def test_every_baseline_passes_the_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)

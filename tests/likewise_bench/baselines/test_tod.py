@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from likewise.errors import PoolExhaustedError
-from likewise.methods.plan import Plan
+from likewise.estimators.params import TrainingPlan
 from likewise.oracles.simulated import LabelOracle
 from likewise_bench.baselines.tod import TOD
 from tests.likewise_bench.baselines.crossed_groupings import SMALL, crossed_groupings
 
-PLAN = Plan(n_rounds=3, epochs_per_round=12, batch_size=60, learning_rate=0.01)
+PLAN = TrainingPlan(n_rounds=3, epochs_per_round=12, batch_size=60, learning_rate=0.01)
 
 
 def test_the_discrepancy_is_larger_where_the_model_was_wrong() -> None:
