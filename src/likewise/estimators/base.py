@@ -37,7 +37,7 @@ from likewise.estimators.data import (
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
 from likewise.estimators.parts import Learner, Questioner, QueryState
-from likewise.estimators.settings import resolve
+from likewise.estimators.settings import preset_values, resolve
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
 from likewise.types import Floats, Indexes
@@ -112,6 +112,21 @@ class InteractiveClusterer(
         plan = self.learner_.plan
         while self.round_ < plan.n_rounds:
             yield plan.questions_in_round(n_questions, self.round_)
+
+    @classmethod
+    def from_preset(cls, preset: str, **changes: Any) -> Self:
+        """Return the method with the values of a preset, except for `changes`.
+
+        In ``PCL(preset="paper", norm="global")`` the preset wins, for an estimator cannot
+        know that a value equal to the default was given. Here the change wins.
+
+        Examples
+        --------
+        >>> from likewise import OCC
+        >>> OCC.from_preset("paper", extension=0.0).extension
+        0.0
+        """
+        return cls(**{**preset_values(cls, preset), **changes})
 
     # -- start, ask, tell, train --------------------------------------------------
 

@@ -12,6 +12,7 @@ from likewise.errors import InvalidParameterError, LikewiseWarning, UnknownNameE
 
 QUERY_TIMINGS = ("round", "batch")
 SAMPLERS = ("uniform", "linked")
+DEFAULT_BACKBONE = "resnet18"  # trained from scratch on images if none is named
 
 
 @dataclass(frozen=True)

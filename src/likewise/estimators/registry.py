@@ -23,7 +23,6 @@ METHODS: Mapping[str, str] = {
 }
 DEFAULT = "likewise"
 ENTRY_POINTS = "likewise.methods"  # each gives a mapping such as `METHODS`
-DEFAULT_BACKBONE = "resnet18"
 
 
 @cache
@@ -110,6 +109,8 @@ def from_scratch(model: "InteractiveClusterer") -> "InteractiveClusterer":
     InvalidParameterError
         If the method works on vectors only.
     """
+    from likewise.estimators.params import DEFAULT_BACKBONE
+
     parameters = model.get_params()
     if "backbone" not in parameters:
         raise InvalidParameterError(

@@ -31,9 +31,12 @@ def upgrade(
     for old, new in _QUESTIONER_ARRAYS.items():
         if old in arrays:
             found[f"questioner/{new}"] = arrays[old]
+    is_mid_round = numbers.get("_epochs_due", 0) > 0 and "lesson.targets" in arrays
+    found["learner/round"] = np.array(numbers["_round"] + is_mid_round)
     for old, new in _LEARNER_NUMBERS.items():
         found[f"learner/{new}"] = np.array(numbers.pop(old, 0))
-    found["learner/round"] = np.array(numbers["_round"])
+    if "bank" in arrays:  # PCL: now a buffer of the network
+        found["learner/network:bank"] = found.pop("learner/bank")
     found["questioner/n_calls"] = np.array(asker["n_calls"])
     numbers = {_NUMBERS.get(name, name): value for name, value in numbers.items()}
     numbers |= {new: asker[old] for old, new in _COUNTERS.items()}

@@ -1,7 +1,7 @@
 """Batch order, one optimiser step, and one training epoch."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,16 @@ def fixed_batches(n_images: int, batch_size: int) -> Iterator[Indexes]:
         yield np.arange(start, start + size, dtype=np.intp)
 
 
-def share(batch_size: int, rank: int, n_processes: int) -> slice:
+def process_share(batch_size: int, rank: int, n_processes: int) -> slice:
     """Return which positions of a global batch belong to one process.
 
     Equal shares; positions that do not divide evenly are left out for all.
     """
     size = batch_size // n_processes
     return slice(rank * size, (rank + 1) * size)
+
+
+share = process_share
 
 
 def covering_shards(share: slice, batch_size: int) -> list[slice]:
@@ -69,6 +72,26 @@ def make_optimiser(
         raise UnknownNameError("optimiser", name, OPTIMISERS)
     options = {"lr": learning_rate, "weight_decay": weight_decay}
     return OPTIMISERS[name](list(parameters), **options)  # type: ignore[arg-type]
+
+
+def optimiser_state(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the optimiser's state as named tensors: ``"3/exp_avg"``."""
+    state = optimiser.state_dict()["state"]
+    return {
+        f"{index}/{name}": torch.as_tensor(value).clone()
+        for index, entry in state.items()
+        for name, value in entry.items()
+        if value is not None
+    }
+
+
+def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Restore what `optimiser_state` returned."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        index, name = key.split("/", 1)
+        state.setdefault(int(index), {})[name] = value
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
 def step(loss: Tensor, optimiser: torch.optim.Optimizer, *, clip_norm: float | None) -> None:

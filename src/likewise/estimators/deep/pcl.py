@@ -1,0 +1,270 @@
+"""PCL: personalised clustering, by constrained NT-Xent on features attended across images."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from likewise.constraints.graph import ConstraintGraph
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.data import Data, InputSpec
+from likewise.estimators.deep.inputs import make_views, network_input
+from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.networks import (
+    DEFAULT_CONFIG,
+    ClusterNetwork,
+    cluster_network_factory,
+)
+from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.deep.relations import PseudoLinks
+from likewise.estimators.pair_questioner import Candidates, PairQuestioner
+from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
+from likewise.estimators.parts import Learner, Questioner
+from likewise.nn.heads import ContextAttention
+from likewise.nn.losses.clustering import cluster_entropy_loss
+from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
+from likewise.nn.losses.contrastive import nt_xent
+from likewise.queries.base import QueryStrategy
+from likewise.queries.registry import make_strategy, strategy_name
+from likewise.seeds import stream
+
+PAPER = TrainingPlan(
+    epochs_per_round=500,
+    batch_size=128,
+    learning_rate=1e-5,
+    query_timing="batch",
+    questions_per_batch=1,
+    first_query_epoch=10,
+    sampler="linked",
+)
+# Each round trains a new network on all answers: once assignments are confident, answers
+# hardly change them.
+SMALL = TrainingPlan(
+    n_rounds=3,
+    epochs_per_round=20,
+    batch_size=128,
+    sampler="linked",
+    reset_each_round=True,
+)
+_CHOICES = {
+    "norm": ("anchor", "global"),
+    "assignment_similarity": ("cosine", "dot"),
+    "balance": ("view", "pooled"),
+    "attention": ("residual", "plain", "none"),
+    "hard": ("bernoulli", "eq7"),
+    "views": ("two", "one", "none"),
+}
+
+
+class ContextNetwork(ClusterNetwork):
+    """Attends across images: of the batch while training, of a fixed bank for prediction.
+
+    Parameters
+    ----------
+    bank_size : int
+        Number of images whose features are kept as the context of predictions.
+    backbone, n_features, widths
+        As in `ClusterNetwork`.
+    """
+
+    bank: Tensor
+
+    def __init__(
+        self, backbone: nn.Module, n_features: int, *, bank_size: int, **widths: Any
+    ) -> None:
+        super().__init__(backbone, n_features, **widths)
+        self.register_buffer("bank", torch.zeros(bank_size, n_features))
+
+    def attend(self, features: Tensor) -> Tensor:
+        """Return features in the context of the batch, or of the bank in evaluation mode."""
+        assert self.context is not None
+        attended: Tensor = self.context(features, None if self.training else self.bank)
+        return attended
+
+
+@dataclass(frozen=True)
+class PCLObjective(Objective):
+    """The loss of PCL, and the bank of its network.
+
+    Parameters
+    ----------
+    settings : PCL
+        Its temperatures, `strength`, `norm`, `assignment_similarity` and `balance` are used.
+    """
+
+    settings: "PCL"
+    asks_in_batches: ClassVar[bool] = True
+
+    def terms(self, batch: Batch) -> dict[str, Tensor]:
+        """Return Eq. (1) of projections and of assignments, Eq. (5) of columns, and entropy."""
+        s, (a, b), relations = self.settings, batch.views, batch.relations.relations
+        constrained = partial(
+            constrained_nt_xent, relations=relations, weights=self.weights(batch), norm=s.norm
+        )
+        return {
+            "instance": constrained(a.z, b.z, temperature=s.instance_temperature),
+            "assignment": constrained(
+                a.p,
+                b.p,
+                temperature=s.assignment_temperature,
+                similarity=s.assignment_similarity,
+            ),
+            "cluster": nt_xent(a.p.T, b.p.T, temperature=s.cluster_temperature),
+            "balance": cluster_entropy_loss(a.p, b.p, pooled=s.balance == "pooled"),
+        }
+
+    def weights(self, batch: Batch) -> Tensor:
+        """Return how much each positive counts against the other view."""
+        relations = batch.relations
+        return positive_weights(
+            relations.relations, relations.guesses, kind="paper", strength=self.settings.strength
+        )
+
+    def before_prediction(self, learner: NetworkLearner) -> None:
+        """Fill the bank with features of images drawn at random."""
+        network = learner.network
+        if isinstance(network, ContextNetwork):
+            order = stream(learner.seed, "bank").permutation(len(learner.data))
+            with learner.evaluating():
+                network.bank.copy_(learner.plain_features(order[: len(network.bank)]))
+
+
+@dataclass(eq=False, repr=False)
+class PCL(InteractiveClusterer):
+    r"""Personalised clustering: must-links and cannot-links act on NT-Xent.
+
+    Parameters
+    ----------
+    n_clusters : int
+    instance_temperature, assignment_temperature, cluster_temperature : float
+        Of projections, of assignment rows, of assignment columns.
+    strength : float
+        :math:`\lambda`, the weight of all must-links relative to the other view.
+    norm : {"global", "anchor"}
+        Normalise once for the batch, as the public code does, or for each row as the
+        paper prints: then answers rarely change clusters that the views agree on.
+    assignment_similarity : {"cosine", "dot"}
+    balance : {"view", "pooled"}
+        Entropy of the mean assignment of each view, or of both together.
+    attention : {"residual", "plain", "none"}
+        Attention across images with a residual connection, as in the paper (``plain``), or
+        none (the paper's CNN-only ablation).
+    n_heads, bank_size : int
+        Heads of the attention; images whose features are saved as context of predictions.
+    hard : {"bernoulli", "eq7"}
+        Which score of hard pairs the strategies ``joint`` and ``s-hp`` use, also with a
+        parameter as in ``joint:epsilon=0.4``.
+    initial_questions : int
+        Number of first questions at random; before the first epoch if questions are asked
+        inside batches.
+    strategy, candidates, parity, extension, extension_threshold
+        As in `OCC`.
+    views, preset, encoder, backbone, architecture, plan, random_state
+        As in `CC`; presets are ``paper`` and ``small``.
+
+    Notes
+    -----
+    [PCL]_ Eq. (1) to (6): constrained NT-Xent of projections and of assignments, NT-Xent of
+    assignment columns, and cluster entropy.
+
+    Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
+    `likewise_bench.baselines.pcl_authors` reproduces the public code.
+    """
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    instance_temperature: float = 0.5
+    assignment_temperature: float = 1.0
+    cluster_temperature: float = 1.0
+    strength: float = 4.0
+    norm: Literal["anchor", "global"] = "global"
+    assignment_similarity: Literal["cosine", "dot"] = "cosine"
+    balance: Literal["view", "pooled"] = "view"
+    attention: Literal["residual", "plain", "none"] = "residual"
+    n_heads: int = 8
+    bank_size: int = 512
+    hard: Literal["bernoulli", "eq7"] = "bernoulli"
+    initial_questions: int = 0
+    extension: float = 0.0
+    extension_threshold: float = 0.9999
+    strategy: str | QueryStrategy = "joint"
+    candidates: Candidates = "anchored"
+    parity: bool = True
+    views: Literal["two", "one", "none"] = "two"
+    preset: str | None = None
+    encoder: Any = None
+    backbone: str | nn.Module | None = None
+    architecture: NetworkConfig | None = None
+    plan: TrainingPlan | None = None
+    random_state: int | None = None
+
+    default_plan: ClassVar[TrainingPlan] = SMALL
+    default_architecture: ClassVar[NetworkConfig] = DEFAULT_CONFIG
+    renamed_parameters: ClassVar[Mapping[str, str | None]] = {
+        "weights": None,  # these three are parameters of PCLAuthors
+        "companions": None,
+        "frozen_after": None,
+    }
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            "plan": PAPER,
+            "backbone": "resnet34",
+            "architecture": NetworkConfig(size=128, recipe="pcl"),
+            "candidates": "random",
+            "parity": False,
+            "attention": "plain",
+            "norm": "anchor",
+            "hard": "eq7",
+            "balance": "pooled",
+            "initial_questions": 100,
+            "extension": 0.5,
+        },
+        "small": {"plan": SMALL},
+    }
+
+    def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
+        s = self.settings_
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(s, name), choices)
+        config = s.architecture or self.default_architecture
+        make_network = partial(ContextNetwork, bank_size=min(s.bank_size, len(data)))
+        learner = NetworkLearner(
+            cluster_network_factory(
+                data,
+                s.backbone,
+                config,
+                s.n_clusters,
+                make_network=ClusterNetwork if s.attention == "none" else make_network,
+                make_context=self._make_attention(),
+            ),
+            PCLObjective(s),
+            make_views(data, config, s.views),
+            s.plan or self.default_plan,
+            pseudo_links=PseudoLinks(s.extension, s.extension_threshold),
+        )
+        return learner, PairQuestioner(self._strategy(), s.candidates, s.initial_questions)
+
+    def _make_attention(self) -> Any:
+        """Return a function from the width of the features to their attention; None: without."""
+        s = self.settings_
+        if s.attention == "none":
+            return None
+        return partial(ContextAttention, n_heads=s.n_heads, attn=s.attention)
+
+    def _strategy(self) -> str | QueryStrategy:
+        """Return the query strategy; `hard` is a parameter of two of them."""
+        chosen = self.settings_.strategy
+        if isinstance(chosen, str) and strategy_name(chosen) in ("joint", "s-hp"):
+            return make_strategy(chosen, hard=self.settings_.hard)
+        return chosen
+
+    def _input_spec(self) -> InputSpec:
+        s = self.settings_
+        return network_input(s.encoder, s.backbone, s.architecture or self.default_architecture)
+
+    def _make_constraints(self, n_images: int) -> ConstraintGraph:
+        s = self.settings_
+        return ConstraintGraph(n_images, two_groups=s.parity and s.n_clusters == 2)
