@@ -12,7 +12,7 @@ import numpy.typing as npt
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.places import Places, grids_of, widths
 from likewise.encoders.registry import make_encoder
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from likewise_bench.runner import peak_memory_mb

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.analysis.run_arguments import named_run, run_parser
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.base import Oracle
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import make_inputs

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 if TYPE_CHECKING:
+    from likewise.estimators.kernel.likewise import Likewise
     from likewise.methods.cc import CC
     from likewise.methods.dsac import DSAC
-    from likewise.methods.likewise import Likewise
     from likewise.methods.occ import OCC
     from likewise.methods.pcl import PCL
     from likewise.oracles.simulated import LabelOracle
@@ -26,7 +26,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "CC": "likewise.methods.cc",
     "DSAC": "likewise.methods.dsac",
-    "Likewise": "likewise.methods.likewise",
+    "Likewise": "likewise.estimators.kernel.likewise",
     "OCC": "likewise.methods.occ",
     "PCL": "likewise.methods.pcl",
     "LabelOracle": "likewise.oracles.simulated",

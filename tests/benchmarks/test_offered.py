@@ -3,7 +3,7 @@
 from sklearn.datasets import make_blobs
 
 from benchmarks.analysis.label_issue_precision import count, interviewed
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 
 X, y = make_blobs(150, n_features=6, centers=3, random_state=1)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.methods.base import PersonalClusterer
 from likewise.methods.cc import CC
 from likewise.methods.dsac import DSAC
 from likewise.methods.kmeans import KMeans
-from likewise.methods.likewise import Likewise
 from likewise.methods.occ import OCC
 from likewise.methods.pcl import PCL
 from likewise.methods.plan import Plan

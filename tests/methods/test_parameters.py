@@ -3,10 +3,10 @@ from typing import Any, ClassVar
 import pytest
 
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
 from likewise.methods.kmeans import KMeans
-from likewise.methods.likewise import Likewise
 from likewise.methods.parameters import known_settings, parameters, parse
 from likewise.methods.plan import Plan
 from likewise.methods.registry import make_method

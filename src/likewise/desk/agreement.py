@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from likewise.constraints.question import Answer
-from likewise.methods.foretelling import was_foretold
+from likewise.estimators.kernel.calibration import was_predicted
 from likewise.session.results import Results
 
 FILE = "agreement.json"
@@ -39,7 +39,7 @@ class Agreement:
         if not rows.any(axis=1).all():
             return None
         about = replace(answer.question, images=tuple(range(len(images))))
-        guess = was_foretold(replace(answer, question=about), rows)
+        guess = was_predicted(replace(answer, question=about), rows)
         if guess is not None:
             self.guesses = [*self.guesses, guess][-_KEPT:]
         return guess

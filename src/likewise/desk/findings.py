@@ -15,8 +15,8 @@ from likewise.desk.splitting import without_column
 from likewise.desk.suspicion import Doubt, Suspicion
 from likewise.desk.ties import Ties
 from likewise.errors import SessionError
-from likewise.methods.advice import Advice, advise
-from likewise.methods.seeds_of_groups import seeds_of
+from likewise.estimators.kernel.calibration import ProgressEstimate, estimate_progress
+from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.session.criteria import Criterion
 from likewise.session.groups import Groups
 from likewise.session.log import Entry
@@ -59,7 +59,9 @@ class Findings:
         self._gallery: tuple[object, Gallery] | None = None
         self._results: Results | None = None
         self._n_settled: int | None = None
-        self._outlook: tuple[int, Advice] | None = None  # of a version: it looks at all images
+        self._outlook: tuple[int, ProgressEstimate] | None = (
+            None  # of a version: it looks at all images
+        )
         self._forget()
         self._make_groups(self.orientation.n_clusters or 0)
         self.refresh()
@@ -161,7 +163,7 @@ class Findings:
                 tally = self._tally = Counter(kind_of(entry.answer) for entry in said)
         return {word: tally[word] for word in WORDS}
 
-    def advice(self) -> Advice | None:
+    def advice(self) -> ProgressEstimate | None:
         """Return how well the model understood, None before it learned from anybody."""
         results = self._results
         if results is None or not results.n_answers:
@@ -169,9 +171,12 @@ class Findings:
         with self._making:
             if self._outlook is None or self._outlook[0] != self.version:
                 n_settled = self._count_settled() if self._n_settled is None else self._n_settled
-                self._outlook = self.version, advise([], results.probabilities, n_settled)
+                self._outlook = (
+                    self.version,
+                    estimate_progress([], results.probabilities, n_settled),
+                )
             outlook = self._outlook[1]
-        latest = advise(self._agreement.guesses, _NOTHING, 0)
+        latest = estimate_progress(self._agreement.guesses, _NOTHING, 0)
         return replace(
             latest,
             expected_accuracy=outlook.expected_accuracy,
@@ -180,7 +185,7 @@ class Findings:
 
     def _count_settled(self) -> int:
         with self._session.lock:
-            seeds = seeds_of(self._session.graph(self.name), self.orientation.n_clusters)
+            seeds = labeled_groups(self._session.graph(self.name), self.orientation.n_clusters)
         return int((seeds.classes >= 0).sum())
 
     # -- the trainer's news -----------------------------------------------------

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from likewise.errors import SessionError
-from likewise.methods.experience import Experience
+from likewise.estimators.kernel.calibration import TemperatureScaler
 from likewise.session.atomic import write_atomic
 
 FILE = "experience.npz"
 
 
-def keep(folder: Path, experience: Experience) -> None:
+def keep(folder: Path, experience: TemperatureScaler) -> None:
     """Write it down, if that can be; losing it only makes probabilities as sure as at first."""
 
     def write(descriptor: int) -> None:
@@ -25,7 +25,7 @@ def keep(folder: Path, experience: Experience) -> None:
         write_atomic(folder / FILE, write)
 
 
-def recall(folder: Path, experience: Experience) -> None:
+def recall(folder: Path, experience: TemperatureScaler) -> None:
     """Take back what was kept; a file that is missing or damaged counts as none."""
     with (
         contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile),

@@ -19,8 +19,8 @@ from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
 from likewise.errors import PoolExhaustedError
-from likewise.methods.likewise import Likewise
-from likewise.methods.seeds_of_groups import seeds_of
+from likewise.estimators.kernel.likewise import Likewise
+from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
 from likewise.session.session import Session
@@ -220,5 +220,5 @@ class Pupil:
 
     def _n_settled(self) -> int:
         """Return how many images have their place by answers alone."""
-        seeds = seeds_of(self.model.constraints_, self._orientation.n_clusters)
+        seeds = labeled_groups(self.model.constraints_, self._orientation.n_clusters)
         return int((seeds.classes >= 0).sum())

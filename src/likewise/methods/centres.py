@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.methods.fitted import Floats
-from likewise.methods.readout import fit_centres, nearness
 from likewise.methods.source import Source
 from likewise.methods.stepping import SteppingClusterer
 from likewise.progress import Progress
@@ -26,13 +26,13 @@ class CentresClusterer(SteppingClusterer):
         super()._improve(n_epochs, progress)
         if self._needs_centres:
             embeddings = super()._read_out(self._source)[0]
-            self._centres = fit_centres(embeddings, self._n_clusters, self._seed)
+            self._centres = fit_centroids(embeddings, self._n_clusters, self._seed)
 
     def _read_out(self, source: Source) -> tuple[Floats, Floats]:
         embeddings, probabilities = super()._read_out(source)
         if self._centres is None:
             return embeddings, probabilities
-        return embeddings, nearness(embeddings, self._centres)
+        return embeddings, cosine_soft_assign(embeddings, self._centres)
 
     def _extra_arrays(self) -> dict[str, Any]:
         return {"centres": self._centres}

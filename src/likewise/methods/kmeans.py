@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.cluster import KMeans as _KMeans
 
+from likewise.estimators.centroids import mean_margin
 from likewise.methods.base import Floats
 from likewise.methods.nearest_centre import NearestCentre
 from likewise.methods.plan import Plan
-from likewise.methods.readout import mean_margin
 from likewise.methods.source import Source, VectorSource
 from likewise.nn.scaling import FacetScaling
 from likewise.progress import Progress

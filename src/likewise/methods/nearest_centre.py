@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from likewise.estimators.centroids import centroid_distances, distance_soft_assign
 from likewise.methods.base import Floats, PersonalClusterer
-from likewise.methods.readout import distances, softened
 from likewise.methods.source import Source
 
 _READ_OUT = 4096  # images looked at together
@@ -42,7 +42,7 @@ class NearestCentre(PersonalClusterer):
         """Return probabilities ``(n, k)`` by distance; all alike before the first training."""
         if self._centres is None:
             return np.full((len(rows), self._n_clusters), 1 / self._n_clusters, np.float32)
-        return softened(distances(rows, self._centres), self._margin)
+        return distance_soft_assign(centroid_distances(rows, self._centres), self._margin)
 
     def _modules_to_save(self) -> dict[str, Any]:
         return {"scaling": self._scaling}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: Name on the command line -> where its class is; after a change run
 #: ``python -m likewise_bench.method_info``, from which `bench list` knows them unimported.
 METHODS: Mapping[str, str] = {
-    "likewise": "likewise.methods.likewise:Likewise",
+    "likewise": "likewise.estimators.kernel.likewise:Likewise",
     "cc": "likewise.methods.cc:CC",
     "dsac": "likewise.methods.dsac:DSAC",
     "occ": "likewise.methods.occ:OCC",

@@ -107,7 +107,11 @@ def prepare(material: Material) -> int:
 
 
 Task = TypeVar("Task")
-_PRELOAD = ["likewise_bench.runner", "likewise.methods.likewise", "likewise.methods.contrastive"]
+_PRELOAD = [
+    "likewise_bench.runner",
+    "likewise.estimators.kernel.likewise",
+    "likewise.methods.contrastive",
+]
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -1,0 +1,1 @@
+"""`Likewise`: a Gaussian-process classifier on embeddings, refitted after every few answers."""
