@@ -10,7 +10,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from likewise.methods.seeds_of_groups import Seeds
+from likewise.estimators.kernel.training_set import LabeledGroups
 from likewise.queries.density import neighbour_distances
 from likewise.types import Floats, Indexes
 
@@ -147,18 +147,20 @@ class ChoiceFeedback:
         return cls(**{name: arrays[f"feedback.{name}"] for name in names})
 
 
-def feedback_from_groups(groups: Seeds, columns: Indexes, n_clusters: int) -> ChoiceFeedback:
+def feedback_from_groups(
+    groups: LabeledGroups, columns: Indexes, n_clusters: int
+) -> ChoiceFeedback:
     """Return the feedback of the labelled groups; ``columns[c]`` is the cluster of group c."""
     is_labelled = groups.classes >= 0
     chosen = np.full(len(groups.classes), UNASSIGNED, dtype=np.intp)
     chosen[is_labelled] = columns[groups.classes[is_labelled]]
     excluded = np.zeros((len(chosen), n_clusters), dtype=bool)
-    for images, classes in groups.unsettled:
+    for images, classes in groups.undecided:
         excluded[np.ix_(images, columns[sorted(classes)])] = True
     return ChoiceFeedback(chosen, excluded)
 
 
-def match_columns(groups: Seeds, probabilities: npt.NDArray[np.floating]) -> Indexes:
+def match_columns(groups: LabeledGroups, probabilities: npt.NDArray[np.floating]) -> Indexes:
     """Return the cluster of each group, by the assignment of highest mean probability."""
     n_groups = len(groups.keys)
     means = np.zeros((n_groups, probabilities.shape[1]))

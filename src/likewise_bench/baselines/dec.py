@@ -21,7 +21,7 @@ from likewise_bench.baselines.autoencoder import (
     autoencoder_network,
 )
 from likewise_bench.baselines.network_baseline import NetworkBaseline
-from likewise_bench.baselines.pair_losses import margin_distance, signed_distance
+from likewise_bench.baselines.pair_embedding import margin_distance, signed_distance
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

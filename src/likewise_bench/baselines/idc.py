@@ -12,15 +12,13 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.data import Data
+from likewise.estimators.deep.cc import CCObjective
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.estimators.pair_questioner import RECENT
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
-from likewise.methods.seeds_of_groups import Seeds, seeds_of
-from likewise.nn.losses.clustering import cluster_entropy_loss
-from likewise.nn.losses.contrastive import nt_xent
 from likewise.oracles.base import Oracle
 from likewise.seeds import stream
 from likewise.types import Indexes
@@ -89,7 +87,7 @@ class IDC(NetworkBaseline):
     def ask_oracle(self, oracle: Oracle, n: int) -> None:
         """Ask one by one until all groups are known: the next question can then show them."""
         while n > 0:
-            n_groups = len(seeds_of(self.constraints_, self.settings_.n_clusters).keys)
+            n_groups = len(labeled_groups(self.constraints_, self.settings_.n_clusters).keys)
             n_next = 1 if n_groups < self.settings_.n_clusters else n
             questions = self.questioner_.propose(n_next, self.query_state(), allow_fewer=True)
             if not questions:
@@ -113,11 +111,12 @@ class IDCObjective(Objective):
 
     def __init__(self, confidence: float, sure: float) -> None:
         self.confidence, self.sure = confidence, sure
+        self._pretraining = CCObjective(0.5, 1.0, "both")
         self._feedback: ChoiceFeedback | None = None
 
     def begin_training(self, learner: NetworkLearner) -> None:
         """Collect the answers, groups matched to columns."""
-        groups = seeds_of(learner.constraints, learner.n_clusters)
+        groups = labeled_groups(learner.constraints, learner.n_clusters)
         columns = match_columns(groups, learner.forward_all().probabilities)
         self._feedback = feedback_from_groups(groups, columns, learner.n_clusters)
 
@@ -132,10 +131,10 @@ class IDCObjective(Objective):
 
     def terms(self, batch: Batch) -> dict[str, Tensor]:
         """Return the terms of the present stage; without answers those of pre-training."""
-        a, b = batch.views
         feedback = self._feedback
         if batch.learner.is_pretraining or feedback is None or not len(feedback.images):
-            return _cc_terms(a, b)
+            return self._pretraining.terms(batch)
+        a, b = batch.views
         p = (a.p + b.p) / 2
         terms = feedback.terms(batch.indexes, p)
         confidence, most_likely = p.detach().max(dim=1)
@@ -153,15 +152,6 @@ class IDCObjective(Objective):
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned."""
         self._feedback = ChoiceFeedback.from_arrays(state)
-
-
-def _cc_terms(a: NetworkOutput, b: NetworkOutput) -> dict[str, Tensor]:
-    """Return the loss of `CC`."""
-    return {
-        "instance": nt_xent(a.z, b.z, temperature=0.5),
-        "cluster": nt_xent(a.p.T, b.p.T, temperature=1.0),
-        "balance": cluster_entropy_loss(a.p, b.p),
-    }
 
 
 class IDCQuestioner(Questioner):
@@ -189,7 +179,7 @@ class IDCQuestioner(Questioner):
             If fewer images are open, unless `allow_fewer`.
         """
         constraints = state.constraints
-        groups = seeds_of(constraints, self.n_clusters)
+        groups = labeled_groups(constraints, self.n_clusters)
         images = self._most_valuable(groups, n + 1, state)
         if not groups.keys and len(images) > 1:  # no group is known: compare two images
             shown, keys, images = (int(images[0]),), ("group 1",), images[1:]
@@ -207,22 +197,22 @@ class IDCQuestioner(Questioner):
         return questions
 
     def make_question(
-        self, image: int, groups: Seeds, p: Sequence[float], constraints: ConstraintGraph
+        self, image: int, groups: LabeledGroups, p: Sequence[float], constraints: ConstraintGraph
     ) -> Question | None:
         """Return a question with the most likely groups of `image`; None if all are excluded."""
         likely = np.argsort(-np.asarray(p), kind="stable")
         shown = [
             int(c)
             for c in likely
-            if groups.representatives[c] != image
-            and constraints.relation(image, groups.representatives[c]) == 0
+            if groups.prototypes[c] != image
+            and constraints.relation(image, groups.prototypes[c]) == 0
         ][: self.n_shown]
         if not shown:
             return None
-        prototypes = tuple(groups.representatives[c] for c in shown)
+        prototypes = tuple(groups.prototypes[c] for c in shown)
         return Question.choice(image, prototypes, tuple(groups.keys[c] for c in shown))
 
-    def _most_valuable(self, groups: Seeds, n: int, state: QueryState) -> Indexes:
+    def _most_valuable(self, groups: LabeledGroups, n: int, state: QueryState) -> Indexes:
         """Return the most valuable images without a group, not those recently passed."""
         if self._value is None:
             self._value = value_of(state.probabilities, state.embeddings)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from likewise.estimators.data import Data, VectorData
-from likewise.methods.facets import leading
+from likewise.estimators.kernel.features import pca_axes
 from likewise.nn.scaling import FacetScaling
 from likewise.seeds import stream
 from likewise.types import Floats
@@ -42,7 +42,7 @@ class LeadingDirections(nn.Module):
         n_columns = sample.shape[1]
         axes = np.eye(n_columns, dtype=np.float32)
         if n_columns > self.n_out:
-            axes = leading(sample, self.n_out) @ _rotation(self.n_out)
+            axes = pca_axes(sample, self.n_out) @ _rotation(self.n_out)
         root_mean_square = float(np.sqrt(np.square(sample @ axes).mean(dtype=np.float64)))
         self.axes.copy_(torch.from_numpy(axes / max(root_mean_square, 1e-12)))
 

@@ -18,6 +18,7 @@ from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig, Training
 from likewise.nn.heads import VectorTrunk
 from likewise_bench.baselines.input_scaling import LeadingDirections, make_scaling
 
+TWO_VIEW_PLAN = TrainingPlan(epochs_per_round=40, batch_size=256)  # of PICA, IDFD and GCC
 #: Called with backbone and number of features, and ``scaling=``.
 MakeNetwork = Callable[..., Network]
 

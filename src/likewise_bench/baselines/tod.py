@@ -14,14 +14,14 @@ from torch import Tensor
 from likewise.constraints.question import Question
 from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data
+from likewise.estimators.deep.dsac_targets import labels_of
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import EmbeddingNetwork
 from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.label_questioner import check_open, closed_images
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
-from likewise.methods.labelling import check_open, closed_images
-from likewise.methods.lesson import named_classes
 from likewise.seeds import stream
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.network_baseline import NetworkBaseline
@@ -116,7 +116,7 @@ class TODObjective(Objective):
 
     def begin_training(self, learner: NetworkLearner) -> None:
         """Keep the outputs of the previous round, and collect the labels."""
-        self.classes = named_classes(learner.constraints, learner.n_clusters)
+        self.classes = labels_of(learner.constraints, learner.n_clusters)
         self._earlier = learner.forward_all().probabilities
 
     def batches(self, learner: NetworkLearner) -> Iterator[Indexes]:

@@ -14,15 +14,10 @@ from likewise.estimators.registry import method_class
 from likewise.metrics import accuracy
 from likewise.nn.seeding import generator
 from likewise.seeds import stream
-from likewise_bench.baselines.contrastive import (
-    GCC,
-    IDFD,
-    GCCObjective,
-    MemoryBank,
-    decorrelation_loss,
-    partition_confidence_loss,
-)
+from likewise_bench.baselines.gcc import GCC, GCCObjective
+from likewise_bench.baselines.idfd import IDFD, MemoryBank, decorrelation_loss
 from likewise_bench.baselines.mice import ExpertNetwork
+from likewise_bench.baselines.pica import partition_confidence_loss
 from likewise_bench.baselines.spice import NO_LABEL, neighbour_agreement, prototype_labels
 from tests.likewise_bench.baselines.crossed_groupings import SMALL
 

@@ -9,8 +9,8 @@ import torch
 from likewise.constraints.question import Answer
 from likewise.constraints.relation import Relation
 from likewise.errors import PoolExhaustedError
+from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.estimators.params import TrainingPlan
-from likewise.methods.seeds_of_groups import Seeds, seeds_of
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
@@ -55,8 +55,8 @@ def test_the_groups_shown_are_known_to_differ_and_at_most_n_shown() -> None:
     for question in shown:
         prototypes = FOUR[list(question.images[1:])]
         assert len(set(prototypes.tolist())) == len(prototypes)
-    groups = seeds_of(model.constraints_, 4)
-    second = groups.representatives[1]
+    groups = labeled_groups(model.constraints_, 4)
+    second = groups.prototypes[1]
     excluded = int(np.flatnonzero((groups.classes < 0) & (FOUR[second] != FOUR))[0])
     model.constraints_.add(excluded, second, Relation.DIFFERENT)
     p = [0.1, 0.7, 0.1, 0.1][: len(groups.keys)]
@@ -98,7 +98,7 @@ def test_valuable_images_are_hard_typical_and_unlike_those_asked() -> None:
 
 def test_groups_are_matched_to_columns_by_an_assignment() -> None:
     classes = np.array([0, 0, 1, -1])
-    groups = Seeds(classes, ("a", "b"), (0, 2), [(np.array([3]), frozenset({1}))])
+    groups = LabeledGroups(classes, ("a", "b"), (0, 2), [(np.array([3]), frozenset({1}))])
     p = np.array([[0.1, 0.9, 0.0], [0.1, 0.9, 0.0], [0.3, 0.7, 0.0], [1.0, 0.0, 0.0]])
     columns = match_columns(groups, p)
     assert columns.tolist() == [1, 0]

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from likewise.nn.seeding import generator
-from likewise_bench.baselines.pair_embedding import equal_angle_factor
-from likewise_bench.baselines.pair_losses import (
+from likewise_bench.baselines.pair_embedding import (
     angle_likelihood,
     clipped_distance,
+    equal_angle_factor,
     margin_distance,
     signed_distance,
 )
