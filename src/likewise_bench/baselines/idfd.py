@@ -70,6 +70,40 @@ class IDFD(NetworkBaseline):
         return self._network_learner(data, self._cluster_network(), objective), NoQuestions()
 
 
+class MemoryBank:
+    """A unit row for every image, a moving average of its projections; saved with the model.
+
+    Parameters
+    ----------
+    n, width : int
+    rng : torch.Generator
+        Of the initial random rows.
+    momentum : float
+        Weight of the present row in an update.
+    """
+
+    def __init__(self, n: int, width: int, rng: torch.Generator, momentum: float) -> None:
+        self.rows = F.normalize(torch.randn(n, width, generator=rng), dim=1)
+        self.momentum = momentum
+
+    @torch.no_grad()
+    def update(self, indexes: Indexes, z: Tensor) -> None:
+        """Move the rows of some images towards `z`, and normalise them."""
+        positions = torch.from_numpy(indexes)
+        mean = self.momentum * self.rows[positions] + (1 - self.momentum) * z.detach().cpu()
+        self.rows[positions] = F.normalize(mean, dim=1)
+
+    def neighbours(self, k: int) -> Indexes:
+        """Return the `k` nearest other images of each image, ``(n, k)``."""
+        k = min(k, len(self.rows) - 1)
+        parts = []
+        for part in self.rows.split(2048):
+            similarity = part @ self.rows.T
+            parts.append(similarity.topk(k + 1, dim=1).indices[:, 1:])
+        nearest: Indexes = torch.cat(parts).numpy().astype(np.intp)
+        return nearest
+
+
 class IDFDObjective(Objective):
     """Instance discrimination against a memory bank, and decorrelation of columns.
 
@@ -130,37 +164,3 @@ def decorrelation_loss(z: Tensor, temperature: float) -> Tensor:
     return F.cross_entropy(
         columns @ columns.T / temperature, torch.arange(len(columns)).to(z.device)
     )
-
-
-class MemoryBank:
-    """A unit row for every image, a moving average of its projections; saved with the model.
-
-    Parameters
-    ----------
-    n, width : int
-    rng : torch.Generator
-        Of the initial random rows.
-    momentum : float
-        Weight of the present row in an update.
-    """
-
-    def __init__(self, n: int, width: int, rng: torch.Generator, momentum: float) -> None:
-        self.rows = F.normalize(torch.randn(n, width, generator=rng), dim=1)
-        self.momentum = momentum
-
-    @torch.no_grad()
-    def update(self, indexes: Indexes, z: Tensor) -> None:
-        """Move the rows of some images towards `z`, and normalise them."""
-        positions = torch.from_numpy(indexes)
-        mean = self.momentum * self.rows[positions] + (1 - self.momentum) * z.detach().cpu()
-        self.rows[positions] = F.normalize(mean, dim=1)
-
-    def neighbours(self, k: int) -> Indexes:
-        """Return the `k` nearest other images of each image, ``(n, k)``."""
-        k = min(k, len(self.rows) - 1)
-        parts = []
-        for part in self.rows.split(2048):
-            similarity = part @ self.rows.T
-            parts.append(similarity.topk(k + 1, dim=1).indices[:, 1:])
-        nearest: Indexes = torch.cat(parts).numpy().astype(np.intp)
-        return nearest
