@@ -42,7 +42,11 @@ def upgrade(
     numbers |= {new: asker[old] for old, new in _COUNTERS.items()}
     description["numbers"] = numbers
     description["pseudo_links"] = description.pop("guesses", [])
-    description["method"] = upgrade_method(description["method"], description["parameters"])
+    parameters = description["parameters"]
+    description["method"] = upgrade_method(description["method"], parameters)
+    plan = parameters.get("plan")
+    if plan is not None and plan.get("sampler") == "fixed":  # of the public PCL code only
+        plan["sampler"], parameters["fixed_batches"] = "uniform", True
     return found, description
 
 
@@ -53,6 +57,7 @@ def upgrade_method(method: str, parameters: Mapping[str, Any]) -> str:
         or parameters.get("weights") == "authors"
         or parameters.get("companions")
         or parameters.get("frozen_after") is not None
+        or (parameters.get("plan") or {}).get("sampler") == "fixed"
     )
     return "PCLAuthors" if is_public_code else method
 

@@ -66,7 +66,7 @@ class HardPairs:
     *Fidelity:* Eq. (7) grows with the number of links, uses only one image of the pair, and
     its single term can be negative for a large discrepancy; hence the second form. The
     authors' code negates the score, and an answer never changes the score of an open pair;
-    see `likewise.queries.pcl_authors`.
+    see `likewise_bench.baselines.pcl_authors`.
     """
 
     hard: str = "bernoulli"

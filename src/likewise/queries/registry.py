@@ -8,14 +8,12 @@ from likewise.queries.base import QueryStrategy, Random
 from likewise.queries.density import RepresentativeDifficult, TypiClust
 from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
-from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "csd": SimilarityChange,
     "entropy": Entropy,
     "joint": Joint,
-    "joint-authors": JointAuthors,
     "margin-diversity": MarginDiversity,
     "random": Random,
     "representative-difficult": RepresentativeDifficult,

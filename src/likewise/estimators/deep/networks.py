@@ -149,6 +149,7 @@ def cluster_network_factory(
     n_clusters: int,
     make_network: Callable[..., ClusterNetwork] = ClusterNetwork,
     make_context: Callable[[int], nn.Module] | None = None,
+    scaling: nn.Module | None = None,
 ) -> Callable[[], ClusterNetwork]:
     """Return a function that makes an untrained `ClusterNetwork` for `data`.
 
@@ -160,8 +161,10 @@ def cluster_network_factory(
         `ClusterNetwork` or a subclass.
     make_context : callable, optional
         From the width of the features to the attention across images.
+    scaling : nn.Module, optional
+        Applied to vectors; `fit_scaling` if None.
     """
-    scaling = fit_scaling(data)
+    scaling = fit_scaling(data) if scaling is None else scaling
 
     def make() -> ClusterNetwork:
         trunk, n_features = make_trunk(data, backbone, config)

@@ -227,8 +227,7 @@ class PCL(InteractiveClusterer):
 
     def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
         s = self.settings_
-        for name, choices in _CHOICES.items():
-            check_choice(name, getattr(s, name), choices)
+        self._check_choices()
         config = s.architecture or self.default_architecture
         make_network = partial(ContextNetwork, bank_size=min(s.bank_size, len(data)))
         learner = NetworkLearner(
@@ -246,6 +245,10 @@ class PCL(InteractiveClusterer):
             pseudo_links=PseudoLinks(s.extension, s.extension_threshold),
         )
         return learner, PairQuestioner(self._strategy(), s.candidates, s.initial_questions)
+
+    def _check_choices(self) -> None:
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(self.settings_, name), choices)
 
     def _make_attention(self) -> Any:
         """Return a function from the width of the features to their attention; None: without."""

@@ -10,10 +10,10 @@ from likewise import Likewise
 from likewise.encoders.bundled import LiteEncoder
 from likewise.encoders.module import module_encoder
 from likewise.errors import LikewiseWarning
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.kmeans import KMeans
+from likewise.estimators.params import TrainingPlan
 from likewise.images.files import read_folder
-from likewise.methods.cc import CC
-from likewise.methods.kmeans import KMeans
-from likewise.methods.plan import Plan
 from tests.desk.folder import paint_folder
 
 
@@ -42,7 +42,7 @@ def test_every_label_has_the_name_of_its_picture(photos: Path, tmp_path: Path) -
 @pytest.mark.parametrize("backbone", [None, "resnet18:width=4"])
 def test_a_broken_picture_is_left_out_by_name(photos: Path, backbone: str | None) -> None:
     (photos / "03blue.png").write_bytes(b"no picture")
-    method = CC(n_clusters=2, backbone=backbone, plan=Plan(n_rounds=1, epochs_per_round=1))
+    method = CC(n_clusters=2, backbone=backbone, plan=TrainingPlan(n_rounds=1, epochs_per_round=1))
     with pytest.warns(LikewiseWarning, match="03blue.png"):
         method.fit(photos)
     assert "03blue.png" not in method.image_names_

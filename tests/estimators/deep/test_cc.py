@@ -13,22 +13,27 @@ import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
-from likewise.methods.architecture import Architecture
-from likewise.methods.cc import CC
-from likewise.methods.plan import Plan
-from likewise.methods.settings import resolve
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.settings import resolve
 from likewise.metrics import accuracy
 from likewise.nn.augment.config import make_augmentation
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 EXPECTED_FAILURES: dict[str, str] = {}
-TINY = Architecture(n_features=32, n_hidden=32, n_projection=16)
+TINY = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
 
 
 # Some of its checks set n_clusters=1, which we allow and warn of.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
 @parametrize_with_checks(
-    [CC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+    [
+        CC(
+            n_clusters=3,
+            architecture=TINY,
+            plan=TrainingPlan(epochs_per_round=20, learning_rate=0.02),
+        )
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
@@ -36,7 +41,7 @@ def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
 
 
 def make(**given: Any) -> CC:
-    plan = Plan(epochs_per_round=30, batch_size=64, learning_rate=0.01)
+    plan = TrainingPlan(epochs_per_round=30, batch_size=64, learning_rate=0.01)
     return CC(**{"n_clusters": 3, "random_state": 0, "architecture": TINY, "plan": plan, **given})
 
 
@@ -77,8 +82,8 @@ def test_pictures_from_scratch(tmp_path: Path) -> None:
     model = make(
         n_clusters=2,
         backbone="resnet18:width=8,stem=3x3",
-        architecture=Architecture(size=16, n_hidden=16, n_projection=8),
-        plan=Plan(epochs_per_round=2, batch_size=12),
+        architecture=NetworkConfig(size=16, n_hidden=16, n_projection=8),
+        plan=TrainingPlan(epochs_per_round=2, batch_size=12),
     ).fit(pictures)
     assert model.labels_.shape == (24,)
     model.save(tmp_path / "m")
@@ -89,7 +94,7 @@ def test_pictures_from_scratch(tmp_path: Path) -> None:
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
     blobs: Blobs, tmp_path: Path
 ) -> None:
-    plan = Plan(epochs_per_round=6, batch_size=32, checkpoint_every=2)
+    plan = TrainingPlan(epochs_per_round=6, batch_size=32, checkpoint_every=2)
     whole = make(plan=plan).fit(blobs[0])
 
     def stop(done: int, total: int) -> None:
@@ -119,7 +124,7 @@ def test_a_loaded_model_says_why_it_cannot_train(blobs: Blobs, tmp_path: Path) -
 
 def test_a_preset_fills_what_was_left_at_its_default(blobs: Blobs) -> None:
     model = make(preset="small", plan=None).start(blobs[0])
-    assert model._plan.epochs_per_round == 40
+    assert model.learner_.plan.epochs_per_round == 40
     with pytest.raises(UnknownNameError, match="did you mean 'small'"):
         make(preset="smal").fit(blobs[0])
 
@@ -136,7 +141,7 @@ def test_a_temperature_must_be_positive(blobs: Blobs, name: str) -> None:
 
 
 def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
-    plan = Plan(epochs_per_round=2, batch_size=64, log_to=str(tmp_path))
+    plan = TrainingPlan(epochs_per_round=2, batch_size=64, log_to=str(tmp_path))
     make(plan=plan).fit(blobs[0])
     written = b"".join(file.read_bytes() for file in tmp_path.rglob("events.out.tfevents*"))
     assert written.count(b"size_entropy") == 2
@@ -160,7 +165,7 @@ def test_a_stream_that_never_fits_in_memory_is_learned_part_by_part(blobs: Blobs
     model = make()
     for part in parts(blobs):
         model.partial_fit(part)
-    assert len(model._source) == 30
+    assert len(model._data) == 30
     assert model.labels_.shape == (30,)
     assert accuracy(blobs[1], model.predict(blobs[0])) > 0.95
     found = np.concatenate(list(model.predict_stream([blobs[0][:50], blobs[0][50:]])))
@@ -168,7 +173,7 @@ def test_a_stream_that_never_fits_in_memory_is_learned_part_by_part(blobs: Blobs
 
 
 def test_a_part_that_shows_one_cluster_only_does_not_rename_clusters(blobs: Blobs) -> None:
-    model = make(plan=Plan(batch_size=64, learning_rate=1e-9)).partial_fit(blobs[0])
+    model = make(plan=TrainingPlan(batch_size=64, learning_rate=1e-9)).partial_fit(blobs[0])
     before = model.predict(blobs[0])
     last = blobs[0][before == before.max()]
     np.testing.assert_array_equal(model.partial_fit(last).labels_, before.max())
@@ -197,10 +202,10 @@ def test_a_stream_of_other_vectors_or_without_assignments_is_refused(blobs: Blob
 def test_extra_images_train_the_instance_head_and_belong_to_no_cluster(blobs: Blobs) -> None:
     """STL-10's unlabelled images: first in every epoch, instance contrast alone."""
     X, extra = blobs[0][:60], blobs[0][60:]
-    plan = Plan(epochs_per_round=1, batch_size=60)
+    plan = TrainingPlan(epochs_per_round=1, batch_size=60)
     plain, more = make(plan=plan).fit(X), make(plan=plan).fit(X, extra=extra)
     assert more.labels_.shape == (60,)
-    state = {name: [m.network_.state_dict()[name] for m in (plain, more)] for name in STATE}
+    state = {name: [m.learner_.network.state_dict()[name] for m in (plain, more)] for name in STATE}
     assert not torch.equal(*state["instance.layers.0.weight"])
 
     seen: list[set[str]] = []
@@ -233,7 +238,7 @@ def test_the_recipe_of_imagenet_blurs_and_the_others_do_not() -> None:
 
 def test_evaluation_keeps_no_features_of_the_images_it_has_seen(blobs: Blobs) -> None:
     """So that predicting a long array needs memory for its answers only."""
-    model = make(plan=Plan(epochs_per_round=1)).fit(blobs[0])
+    model = make(plan=TrainingPlan(epochs_per_round=1)).fit(blobs[0])
     alive: list[weakref.ref[torch.Tensor]] = []
     look = model._look
 

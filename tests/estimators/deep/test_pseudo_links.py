@@ -8,22 +8,22 @@ import torch
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
-from likewise.methods.known import extend, known_of
-from likewise.methods.network import View
-from likewise.methods.occ import OCC
-from likewise.methods.pcl import PCL
-from likewise.methods.plan import Plan
-from tests.methods.made_data import TINY, two_factors
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.occ import OCC
+from likewise.estimators.deep.pcl import PCL
+from likewise.estimators.deep.relations import extend, relations_of
+from likewise.estimators.params import TrainingPlan
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(60)
 INDEXES = np.array([7, 3, 5, 1])
 
 
-def view(*, p: list[float], z: list[list[float]]) -> View:
+def view(*, p: list[float], z: list[list[float]]) -> NetworkOutput:
     """Return a view with these chances of cluster 0 and these projections."""
     chance = torch.tensor(p)
     rows = torch.nn.functional.normalize(torch.tensor(z), dim=1)
-    return View(rows, rows, torch.stack([chance, 1 - chance], dim=1))
+    return NetworkOutput(rows, rows, torch.stack([chance, 1 - chance], dim=1))
 
 
 ALIKE = [[1.0, 0.0], [1.0, 0.01], [1.0, 0.1], [1.0, 0.0]]
@@ -59,7 +59,7 @@ def test_what_is_known_is_not_guessed_and_a_guess_is_not_repeated() -> None:
     guesses = [extend(graph, INDEXES, sure, sure, threshold=0.9) for _ in range(3)]
     assert guesses[0] == (3, 5)
     assert guesses[1:] == [None, None]  # 7 and 5 would contradict the answer
-    known = known_of(graph, INDEXES, torch.device("cpu"))
+    known = relations_of(graph, INDEXES, torch.device("cpu"))
     assert known.relations[0, 1] == Relation.DIFFERENT
     assert known.relations[1, 2] == Relation.UNKNOWN
     assert known.guesses[1, 2] == Relation.SAME
@@ -69,7 +69,7 @@ def test_what_is_known_is_not_guessed_and_a_guess_is_not_repeated() -> None:
 
 @pytest.mark.parametrize("make", [OCC, PCL])
 def test_it_begins_late_and_only_where_it_is_on(make: Any) -> None:
-    plan = Plan(epochs_per_round=10, batch_size=60, learning_rate=0.01)
+    plan = TrainingPlan(epochs_per_round=10, batch_size=60, learning_rate=0.01)
     given: dict[str, Any] = {"n_clusters": 2, "architecture": TINY, "random_state": 0}
     seen: list[int] = []
     model = make(plan=plan, extension=0.3, extension_threshold=0.2, **given)
@@ -79,7 +79,9 @@ def test_it_begins_late_and_only_where_it_is_on(make: Any) -> None:
 
 
 def test_a_guess_never_keeps_a_pair_from_being_asked() -> None:
-    model = PCL(n_clusters=2, architecture=TINY, plan=Plan(epochs_per_round=1), random_state=0)
+    model = PCL(
+        n_clusters=2, architecture=TINY, plan=TrainingPlan(epochs_per_round=1), random_state=0
+    )
     model.start(X[:4])
     pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
     for i, j in pairs:

@@ -4,9 +4,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from likewise.errors import ModelFileError, UnknownNameError
-from likewise.methods.cc import CC
-from likewise.methods.kmeans import KMeans
-from likewise.methods.registry import (
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.kmeans import KMeans
+from likewise.estimators.registry import (
     DEFAULT,
     METHODS,
     PROMISED,

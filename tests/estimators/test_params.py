@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.methods.architecture import Architecture
-from likewise.methods.plan import Plan
+from likewise.estimators.params import NetworkConfig, TrainingPlan
 
 
 @given(st.integers(0, 500), st.integers(1, 20))
 def test_rounds_share_all_questions_evenly(n_questions: int, n_rounds: int) -> None:
-    plan = Plan(n_rounds=n_rounds)
+    plan = TrainingPlan(n_rounds=n_rounds)
     shares = [plan.questions_in_round(n_questions, number) for number in range(n_rounds)]
     assert sum(shares) == n_questions
     assert max(shares) - min(shares) <= 1
@@ -23,24 +22,24 @@ def test_rounds_share_all_questions_evenly(n_questions: int, n_rounds: int) -> N
         ({"batch_size": 0}, "batch_size=0 must be at least 1"),
         ({"learning_rate": 0.0}, "learning_rate=0.0 must be greater than 0"),
         ({"warmup_epochs": -1}, "warmup_epochs=-1 must not be negative"),
-        ({"cadence": "rounds"}, "did you mean 'round'"),
+        ({"query_timing": "rounds"}, "did you mean 'round'"),
         ({"sampler": "unifrom"}, "did you mean 'uniform'"),
     ],
 )
 def test_a_senseless_entry_is_refused(change: dict[str, object], text: str) -> None:
     with pytest.raises(InvalidParameterError, match=text):
-        Plan().but(**change)
+        TrainingPlan().replace(**change)
 
 
 def test_an_unknown_entry_is_answered_with_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'batch_size'"):
-        Plan().but(batchsize=3)
+        TrainingPlan().replace(batchsize=3)
     with pytest.raises(UnknownNameError, match="did you mean 'n_hidden'"):
-        Architecture().but(hidden=3)
+        NetworkConfig().replace(hidden=3)
 
 
 def test_an_architecture_keeps_something_of_every_vector() -> None:
     with pytest.raises(InvalidParameterError, match=r"feature_dropout=1.0 must be"):
-        Architecture(feature_dropout=1.0)
+        NetworkConfig(feature_dropout=1.0)
     with pytest.raises(InvalidParameterError, match="n_hidden=0 must be at least 1"):
-        Architecture(n_hidden=0)
+        NetworkConfig(n_hidden=0)

@@ -1,22 +1,25 @@
 from typing import Any, ClassVar
 
 import pytest
+from likewise.estimators.kernel.likewise import Likewise
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.estimators.kernel.likewise import Likewise
-from likewise.methods.architecture import Architecture
-from likewise.methods.cc import CC
-from likewise.methods.kmeans import KMeans
-from likewise.methods.parameters import known_settings, parameters, parse
-from likewise.methods.plan import Plan
-from likewise.methods.registry import make_method
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.kmeans import KMeans
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.registry import make_method
+from likewise.estimators.settings import known_settings, parse_settings, parse_value
 
 
 class Preset:
     """A method that is nothing but parameters."""
 
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"plan": Plan(batch_size=128, clip_norm=20.0), "backbone": "resnet34", "lam": 0.5}
+        "paper": {
+            "plan": TrainingPlan(batch_size=128, clip_norm=20.0),
+            "backbone": "resnet34",
+            "lam": 0.5,
+        }
     }
 
     def __init__(
@@ -27,26 +30,28 @@ class Preset:
         extend: bool = False,
         backbone: str | None = None,
         size: str = "own",
-        plan: Plan | None = None,
-        architecture: Architecture | None = None,
+        plan: TrainingPlan | None = None,
+        architecture: NetworkConfig | None = None,
     ) -> None: ...
 
 
 def test_a_key_goes_to_the_constructor_then_to_the_plan_then_to_the_architecture() -> None:
-    chosen = parameters(Preset, None, {"size": "x", "batch_size": "64", "n_hidden": "32"})
+    chosen = parse_settings(Preset, None, {"size": "x", "batch_size": "64", "n_hidden": "32"})
     assert chosen["size"] == "x"  # the constructor's own, though Architecture has a size too
-    assert chosen["plan"] == Plan(batch_size=64)
-    assert chosen["architecture"] == Architecture(n_hidden=32)
+    assert chosen["plan"] == TrainingPlan(batch_size=64)
+    assert chosen["architecture"] == NetworkConfig(n_hidden=32)
 
 
 def test_settings_change_the_presets_plan_and_leave_the_rest_of_it() -> None:
-    chosen = parameters(Preset, "paper", {"epochs_per_round": "3", "batch_size": "2"})
-    assert chosen["plan"] == Plan(batch_size=2, clip_norm=20.0, epochs_per_round=3)
+    chosen = parse_settings(Preset, "paper", {"epochs_per_round": "3", "batch_size": "2"})
+    assert chosen["plan"] == TrainingPlan(batch_size=2, clip_norm=20.0, epochs_per_round=3)
     assert chosen["lam"] == 0.5
 
 
 def test_a_setting_can_undo_what_a_preset_sets() -> None:
-    chosen = parameters(Preset, "paper", {"backbone": "none", "clip_norm": "none", "lam": "1.0"})
+    chosen = parse_settings(
+        Preset, "paper", {"backbone": "none", "clip_norm": "none", "lam": "1.0"}
+    )
     assert chosen["backbone"] is None
     assert chosen["plan"].clip_norm is None
     assert chosen["lam"] == 1.0
@@ -76,13 +81,13 @@ def test_a_setting_can_undo_what_a_preset_sets() -> None:
 def test_a_word_is_read_as_what_it_replaces(
     text: str, present: object, default: object, value: object
 ) -> None:
-    found = parse("key", text, present, default=default)
+    found = parse_value("key", text, present, default=default)
     assert found == value
     assert type(found) is type(value)
 
 
 def test_a_value_that_is_no_word_stays_as_it_is() -> None:
-    assert parse("kinds", ("pair",), None, default=None) == ("pair",)
+    assert parse_value("kinds", ("pair",), None, default=None) == ("pair",)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_a_value_that_is_no_word_stays_as_it_is() -> None:
 )
 def test_a_value_that_cannot_be_is_named(settings: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
-        parameters(Preset, None, settings)
+        parse_settings(Preset, None, settings)
 
 
 @pytest.mark.parametrize(
@@ -110,24 +115,24 @@ def test_a_value_that_cannot_be_is_named(settings: dict[str, str], message: str)
 def test_an_unknown_key_is_corrected_over_all_three(key: str, near: str) -> None:
     hint = f"did you mean '{near}'" if near else "is not a known setting of Preset"
     with pytest.raises(UnknownNameError, match=hint):
-        parameters(Preset, None, {key: "1"})
+        parse_settings(Preset, None, {key: "1"})
 
 
 def test_a_method_without_a_plan_takes_no_entries_of_one() -> None:
     with pytest.raises(UnknownNameError, match=r"setting of KMeans.*encoder, n_init\."):
-        parameters(KMeans, None, {"batch_size": "64"})
+        parse_settings(KMeans, None, {"batch_size": "64"})
 
 
 def test_a_method_that_makes_no_use_of_its_plan_takes_no_entries_of_one() -> None:
     with pytest.raises(UnknownNameError, match=r"'batch_size' .* setting of Likewise.*; choose"):
-        parameters(Likewise, None, {"batch_size": "64"})
+        parse_settings(Likewise, None, {"batch_size": "64"})
     assert "batch_size" not in known_settings(Likewise)
-    assert parameters(Likewise, None, {"width": "64"}) == {"width": 64}
+    assert parse_settings(Likewise, None, {"width": "64"}) == {"width": 64}
 
 
 def test_an_unknown_preset_is_corrected() -> None:
     with pytest.raises(UnknownNameError, match="'papre' is not a known preset of CC; did you mean"):
-        parameters(CC, "papre", {})
+        parse_settings(CC, "papre", {})
 
 
 def test_known_settings_are_those_that_are_taken() -> None:

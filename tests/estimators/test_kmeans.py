@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
@@ -95,6 +95,6 @@ def test_the_number_of_starts_reaches_scikit_learn(monkeypatch: pytest.MonkeyPat
         seen.append(n_init)
         return TheirKMeans(n_clusters, n_init=n_init, random_state=random_state)
 
-    monkeypatch.setattr("likewise.methods.kmeans._KMeans", spy)
+    monkeypatch.setattr("likewise.estimators.kmeans._KMeans", spy)
     KMeans(n_clusters=2, n_init=3).fit(_blobs()[0])
     assert seen == [3]

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.methods.architecture import Architecture
+from likewise.estimators.params import NetworkConfig
 from likewise.seeds import stream
 
-TINY = Architecture(n_features=32, n_hidden=32, n_projection=16)
+TINY = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
 Vectors = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.intp]
 

@@ -9,25 +9,29 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning
-from likewise.methods.contrastive import ContrastiveClusterer
-from likewise.methods.known import Known
-from likewise.methods.network import View
-from likewise.methods.occ import OCC
-from likewise.methods.pcl import PCL
-from likewise.methods.plan import Plan
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.occ import OCC
+from likewise.estimators.deep.pcl import PCL
+from likewise.estimators.deep.relations import BatchRelations
+from likewise.estimators.params import TrainingPlan
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
-from tests.methods.made_data import TINY, two_factors
-from tests.methods.methods_under_test import METHODS
+from tests.estimators.contract_methods import METHODS
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
-IN_BATCHES = Plan(epochs_per_round=4, batch_size=40, cadence="batch", learning_rate=0.01)
-ROUNDS = Plan(n_rounds=3, epochs_per_round=2, batch_size=40, warmup_epochs=2, learning_rate=0.01)
+IN_BATCHES = TrainingPlan(
+    epochs_per_round=4, batch_size=40, query_timing="batch", learning_rate=0.01
+)
+ROUNDS = TrainingPlan(
+    n_rounds=3, epochs_per_round=2, batch_size=40, warmup_epochs=2, learning_rate=0.01
+)
 BOTH = pytest.mark.parametrize("make", [OCC, PCL])
-Make = Callable[..., ContrastiveClusterer]
+Make = Callable[..., InteractiveClusterer]
 
 
-def model(make: Make, plan: Plan, **given: Any) -> ContrastiveClusterer:
+def model(make: Make, plan: TrainingPlan, **given: Any) -> InteractiveClusterer:
     return make(n_clusters=2, architecture=TINY, plan=plan, random_state=0, **given)
 
 
@@ -35,7 +39,7 @@ def model(make: Make, plan: Plan, **given: Any) -> ContrastiveClusterer:
 def test_every_batch_from_the_first_query_epoch_on_asks_as_many_as_the_plan_says(
     make: Make, in_a_batch: int, first_epoch: int
 ) -> None:
-    plan = IN_BATCHES.but(questions_per_batch=in_a_batch, first_query_epoch=first_epoch)
+    plan = IN_BATCHES.replace(questions_per_batch=in_a_batch, first_query_epoch=first_epoch)
     oracle = CountingOracle(LabelOracle(FAINT))
     n_asked = in_a_batch * (120 // 40) * (4 - first_epoch)
     with pytest.warns(LikewiseWarning, match=rf"Of 1000 questions {n_asked} were asked: no more"):
@@ -44,10 +48,10 @@ def test_every_batch_from_the_first_query_epoch_on_asks_as_many_as_the_plan_says
 
 
 def test_the_papers_cadences_are_two_from_epoch_one_and_one_from_epoch_ten() -> None:
-    from likewise.methods import occ, pcl
+    from likewise.estimators.deep import occ, pcl
 
     for plan, expected in ((occ.PAPER, (2, 1)), (pcl.PAPER, (1, 10))):
-        assert plan.cadence == "batch"
+        assert plan.query_timing == "batch"
         assert (plan.questions_per_batch, plan.first_query_epoch) == expected
 
 
@@ -81,7 +85,7 @@ def test_a_method_that_asks_nothing_takes_either_cadence(name: str) -> None:
 def test_batches_never_ask_more_than_the_budget(make: Make) -> None:
     oracle = CountingOracle(LabelOracle(FAINT))
     fitted = model(make, IN_BATCHES).fit(X, oracle=oracle, n_questions=5)
-    assert oracle.n_answers == fitted.constraints_.n_answers == fitted._asker.n_asked == 5
+    assert oracle.n_answers == fitted.constraints_.n_answers == fitted.n_asked_ == 5
 
 
 @BOTH
@@ -100,7 +104,7 @@ def test_an_answer_is_in_the_loss_of_the_very_step_that_asked(
     oracle, seen = CountingOracle(LabelOracle(FAINT)), []
     plain = make._loss_terms  # type: ignore[attr-defined]
 
-    def spied(self: Any, a: View, b: View, known: Known) -> Any:
+    def spied(self: Any, a: NetworkOutput, b: NetworkOutput, known: BatchRelations) -> Any:
         seen.append((oracle.n_answers, int((known.relations != 0).sum()) // 2))
         return plain(self, a, b, known)
 
@@ -114,7 +118,7 @@ class Attentive:
 
     def __init__(self) -> None:
         self.oracle = LabelOracle(FAINT)
-        self.model: ContrastiveClusterer
+        self.model: InteractiveClusterer
         self.asked: list[tuple[int, ...]] = []
         self.known: list[tuple[int, ...]] = []
 
@@ -129,11 +133,11 @@ class Attentive:
 
 @pytest.mark.filterwarnings("ignore:.* questions were asked for", "ignore:Of 18 questions")
 @BOTH
-@pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES.but(questions_per_batch=8)])
-def test_no_answer_given_or_implied_is_ever_asked(make: Make, plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES.replace(questions_per_batch=8)])
+def test_no_answer_given_or_implied_is_ever_asked(make: Make, plan: TrainingPlan) -> None:
     """Many questions about few images, so that most answers follow from others."""
     oracle = Attentive()
-    oracle.model = model(make, plan.but(batch_size=16))
+    oracle.model = model(make, plan.replace(batch_size=16))
     oracle.model.fit(X[:16], oracle=oracle, n_questions=18)
     assert oracle.known == []
     assert len(set(oracle.asked)) == len(oracle.asked) > 10
@@ -163,10 +167,10 @@ def test_cannot_tell_is_not_asked_again_soon() -> None:
 @BOTH
 @pytest.mark.parametrize("plan", [ROUNDS, IN_BATCHES])
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
-    make: Make, plan: Plan, tmp_path: Path
+    make: Make, plan: TrainingPlan, tmp_path: Path
 ) -> None:
     """Network, questions, answers, budget and guesses."""
-    plan = plan.but(checkpoint_every=1, warmup_epochs=2)
+    plan = plan.replace(checkpoint_every=1, warmup_epochs=2)
     given: dict[str, Any] = {"extension": 0.9, "extension_threshold": 0.3}
     told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
     whole = model(make, plan, **given).fit(X, **told)
@@ -188,14 +192,14 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
         assert resumed.history_ == whole.history_
         assert resumed.constraints_.answers == whole.constraints_.answers
         assert resumed.constraints_.pseudo() == whole.constraints_.pseudo() != {}
-        assert resumed._asker.n_asked == whole._asker.n_asked == 9
+        assert resumed.n_asked_ == whole.n_asked_ == 9
 
 
 @pytest.mark.parametrize("calls", [2, 3])  # after the warm-up, after the first round
 def test_a_stop_between_the_last_epoch_and_the_end_of_its_round_repeats_no_epoch(
     calls: int, tmp_path: Path
 ) -> None:
-    plan = ROUNDS.but(checkpoint_every=1)
+    plan = ROUNDS.replace(checkpoint_every=1)
     told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 6}
     whole = model(OCC, plan).fit(X, **told)
     stopped, seen = model(OCC, plan), []

@@ -11,26 +11,37 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, UnknownNameError
-from likewise.methods.architecture import Architecture
-from likewise.methods.dsac import DSAC
-from likewise.methods.lesson import make_lesson, named_classes
-from likewise.methods.plan import Plan
-from likewise.methods.seeded_kmeans import NO_LABEL, Grouping, group_by, nearness, seeded_kmeans
-from likewise.methods.settings import resolve
+from likewise.estimators.deep.dsac import DSAC
+from likewise.estimators.deep.dsac_targets import labels_of, make_targets
+from likewise.estimators.deep.seeded_kmeans import (
+    NO_LABEL,
+    Clusters,
+    assign_to_centres,
+    seeded_kmeans,
+    soft_assign,
+)
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.settings import resolve
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
-from tests.methods.made_data import TINY, two_factors
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
-QUICK = Plan(n_rounds=3, epochs_per_round=3, batch_size=40, learning_rate=0.01)
+QUICK = TrainingPlan(n_rounds=3, epochs_per_round=3, batch_size=40, learning_rate=0.01)
 
 
 # Some of its checks set n_clusters=1, which we allow and warn of.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
 @parametrize_with_checks(
-    [DSAC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=5, learning_rate=0.01))],
+    [
+        DSAC(
+            n_clusters=3,
+            architecture=TINY,
+            plan=TrainingPlan(epochs_per_round=5, learning_rate=0.01),
+        )
+    ],
 )
 def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -99,8 +110,8 @@ def test_one_label_for_each_cluster_alternates_between_the_two_kinds() -> None:
 
 def test_pseudo_labels_never_keep_an_image_from_being_asked() -> None:
     model = make(spread_first=1000).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
-    assert model._lesson is not None
-    assert (model._lesson.targets != NO_LABEL).all()
+    assert model.learner_.objective.targets is not None
+    assert (model.learner_.objective.targets.targets != NO_LABEL).all()
     assert len(model.ask(50)) == 50
 
 
@@ -123,7 +134,7 @@ def test_more_labels_than_images_are_asked_for_as_far_as_there_are_and_said() ->
 
 
 def test_labels_teach_it_the_grouping_that_is_meant() -> None:
-    plan = Plan(n_rounds=5, epochs_per_round=10, batch_size=40, learning_rate=0.01)
+    plan = TrainingPlan(n_rounds=5, epochs_per_round=10, batch_size=40, learning_rate=0.01)
     alone = make(plan=plan).fit(X).labels_  # k-means
     meant = min(BOLD, FAINT, key=lambda grouping: accuracy(grouping, alone))
     model = make(plan=plan).fit(X, oracle=LabelOracle(meant), n_questions=50)
@@ -146,7 +157,7 @@ def test_images_tied_to_a_labelled_one_are_labelled_too() -> None:
     graph.label(4, "red")
     graph.label(0, "blue")
     graph.tell(Answer(Question.pair(0, 5), "same"))
-    assert named_classes(graph, 3).tolist() == [1, -1, -1, -1, 0, 1]
+    assert labels_of(graph, 3).tolist() == [1, -1, -1, -1, 0, 1]
 
 
 def test_more_names_than_clusters_are_said_and_the_first_are_learned() -> None:
@@ -154,19 +165,19 @@ def test_more_names_than_clusters_are_said_and_the_first_are_learned() -> None:
     for image, name in enumerate(("red", "green", "blue")):
         graph.label(image, name)
     with pytest.warns(LikewiseWarning, match="3 groups are named but n_clusters=2, so 'blue'"):
-        assert named_classes(graph, 2).tolist() == [0, 1, -1, -1]
+        assert labels_of(graph, 2).tolist() == [0, 1, -1, -1]
 
 
 def test_pretraining_contrasts_views_first_and_only_then_teaches() -> None:
-    plan = QUICK.but(warmup_epochs=2)
+    plan = QUICK.replace(warmup_epochs=2)
     model = make(plan=plan, pretrain="simclr").fit(X, oracle=LabelOracle(FAINT), n_questions=6)
     phases = ["simclr" in entry for entry in model.history_]
     assert phases == [True] * 2 + [False] * 9
     off = make(plan=plan).fit(X)
     assert not any("simclr" in entry for entry in off.history_)
     default = make(plan=None, pretrain="simclr").start(X)
-    assert default._plan.warmup_epochs == 12
-    assert make(plan=None).start(X)._plan.warmup_epochs == 0
+    assert default.learner_.plan.warmup_epochs == 12
+    assert make(plan=None).start(X).learner_.plan.warmup_epochs == 0
     by_hand = make(plan=plan, pretrain="simclr").start(X).train()
     assert ["simclr" in entry for entry in by_hand.history_] == [True] * 2 + [False] * 3
 
@@ -175,9 +186,9 @@ def test_pictures_through_a_network_trained_from_scratch(tmp_path: Path) -> None
     rng = stream(0, "pictures")
     pictures = rng.integers(0, 60, (16, 16, 16, 3)).astype(np.uint8)
     pictures[::2] += 180
-    shape = Architecture(size=16)
+    shape = NetworkConfig(size=16)
     model = make(backbone="resnet18:width=8,stem=3x3", architecture=shape, n_embedding=8)
-    model.set_params(plan=Plan(n_rounds=2, epochs_per_round=1, batch_size=8))
+    model.set_params(plan=TrainingPlan(n_rounds=2, epochs_per_round=1, batch_size=8))
     model.fit(pictures, oracle=LabelOracle([0, 1] * 8), n_questions=4)
     model.save(tmp_path / "m")
     np.testing.assert_array_equal(
@@ -186,7 +197,7 @@ def test_pictures_through_a_network_trained_from_scratch(tmp_path: Path) -> None
 
 
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path) -> None:
-    plan = QUICK.but(checkpoint_every=1, warmup_epochs=1)
+    plan = QUICK.replace(checkpoint_every=1, warmup_epochs=1)
     given: dict[str, Any] = {"plan": plan, "pretrain": "simclr"}
     told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
     whole = make(**given).fit(X, **told)
@@ -219,8 +230,8 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
 def test_pseudo_labels_are_spread_only_as_far_as_they_are_told() -> None:
     def n_taught(**given: Any) -> int:
         model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
-        assert model._lesson is not None
-        return int((model._lesson.targets >= 0).sum())
+        assert model.learner_.objective.targets is not None
+        return int((model.learner_.objective.targets.targets >= 0).sum())
 
     assert n_taught() == n_taught(pseudo_labels=False) == 6
     assert n_taught(spread_first=5) > 6
@@ -230,8 +241,8 @@ def test_pseudo_labels_are_spread_only_as_far_as_they_are_told() -> None:
 def test_what_it_cannot_do_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="selection; did you mean 'difficult'"):
         make(selection="dificult").fit(X)
-    with pytest.raises(InvalidParameterError, match="fresh=True begins each round"):
-        make(plan=QUICK.but(fresh=True)).fit(X)
+    with pytest.raises(InvalidParameterError, match="reset_each_round=True begins each round"):
+        make(plan=QUICK.replace(reset_each_round=True)).fit(X)
     with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
         make(pretrain="simcl").fit(X)
     with pytest.raises(InvalidParameterError, match="n_candidates must be an integer >= 1, got 0"):
@@ -256,20 +267,20 @@ def test_labelled_images_stay_in_their_class_and_seed_it() -> None:
 def test_unlabelled_images_are_with_the_nearest_centre() -> None:
     rows = np.array([[0.0], [1.0], [9.0]], dtype=np.float32)
     centres = np.array([[0.0], [10.0]], dtype=np.float32)
-    found = group_by(rows, centres, np.array([NO_LABEL, 1, NO_LABEL]))
+    found = assign_to_centres(rows, centres, np.array([NO_LABEL, 1, NO_LABEL]))
     assert found.clusters.tolist() == [0, 1, 1]
     assert found.distances.tolist() == [0.0, 81.0, 1.0]
-    assert nearness(rows, centres).argmax(axis=1).tolist() == [0, 0, 1]
+    assert soft_assign(rows, centres).argmax(axis=1).tolist() == [0, 0, 1]
 
 
 def test_a_cluster_smaller_than_the_spread_gives_all_it_has() -> None:
     rows = np.arange(6, dtype=np.float32)[:, None]
     centres = np.array([[1.0], [5.0]], dtype=np.float32)
     labels = np.array([-1, 1, -1, -1, -1, -1])  # cluster 0 holds an image of class 1
-    found = Grouping(centres, np.array([0, 0, 0, 1, 1, 1]), np.abs(rows[:, 0] - 1))
-    lesson = make_lesson(rows, found, labels, n_spread=1000)
+    found = Clusters(centres, np.array([0, 0, 0, 1, 1, 1]), np.abs(rows[:, 0] - 1))
+    lesson = make_targets(rows, found, labels, n_spread=1000)
     assert lesson.targets.tolist() == [1, 1, 1, -1, -1, -1]
-    assert make_lesson(rows, found, labels, n_spread=0).targets.tolist() == labels.tolist()
+    assert make_targets(rows, found, labels, n_spread=0).targets.tolist() == labels.tolist()
     np.testing.assert_allclose(lesson.importance[:3].mean(), 1, rtol=1e-6)
     assert lesson.class_means[1].tolist() == [1.0]
 
@@ -277,7 +288,7 @@ def test_a_cluster_smaller_than_the_spread_gives_all_it_has() -> None:
 def test_a_batch_all_labelled_or_all_unlabelled_drops_the_other_term() -> None:
     rows = stream(0, "rows").normal(size=(8, 3)).astype(np.float32)
     labels = np.array([0, 1, 0, 1, -1, -1, -1, -1])
-    lesson = make_lesson(rows, seeded_kmeans(rows, 2, labels, 0), labels, n_spread=0)
+    lesson = make_targets(rows, seeded_kmeans(rows, 2, labels, 0), labels, n_spread=0)
     taught = np.flatnonzero(lesson.targets >= 0)
     others = np.flatnonzero(lesson.targets < 0)
     for part, silent in ((taught, "pull"), (others, "class")):

@@ -11,26 +11,32 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.methods.asking import Asker
-from likewise.methods.known import Known
-from likewise.methods.network import View
-from likewise.methods.occ import OCC
-from likewise.methods.plan import Plan
-from likewise.methods.settings import resolve
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.deep.occ import OCC
+from likewise.estimators.deep.relations import BatchRelations
+from likewise.estimators.pair_questioner import PairQuestioner
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.settings import resolve
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
-from tests.methods.made_data import TINY, two_factors
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
-QUICK = Plan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
+QUICK = TrainingPlan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
 
 
 # Some of its checks set n_clusters=1, which we allow and warn of.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
 @parametrize_with_checks(
-    [OCC(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+    [
+        OCC(
+            n_clusters=3,
+            architecture=TINY,
+            plan=TrainingPlan(epochs_per_round=20, learning_rate=0.02),
+        )
+    ],
 )
 def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -40,10 +46,10 @@ def make(**given: Any) -> OCC:
     return OCC(**{"n_clusters": 2, "architecture": TINY, "plan": QUICK, "random_state": 0, **given})
 
 
-def views(n: int = 6, k: int = 2) -> tuple[View, View]:
+def views(n: int = 6, k: int = 2) -> tuple[NetworkOutput, NetworkOutput]:
     rng = torch.Generator().manual_seed(0)
     a, b = (
-        View(
+        NetworkOutput(
             torch.randn(n, 5, generator=rng),
             torch.randn(n, 4, generator=rng),
             torch.randn(n, k, generator=rng).softmax(1),
@@ -53,11 +59,11 @@ def views(n: int = 6, k: int = 2) -> tuple[View, View]:
     return a, b
 
 
-def nothing_known(n: int = 6) -> Known:
-    return Known(torch.zeros(n, n, dtype=torch.int8), torch.zeros(n, n, dtype=torch.int8))
+def nothing_known(n: int = 6) -> BatchRelations:
+    return BatchRelations(torch.zeros(n, n, dtype=torch.int8), torch.zeros(n, n, dtype=torch.int8))
 
 
-def with_relation(value: int, n: int = 6) -> Known:
+def with_relation(value: int, n: int = 6) -> BatchRelations:
     known = nothing_known(n)
     known.relations[0, 1] = known.relations[1, 0] = value
     return known
@@ -109,7 +115,7 @@ def test_the_variant_is_the_loss_of_the_public_code_on_both_spaces() -> None:
     torch.testing.assert_close(terms["assignment"], mean_of_logs(rows, known, 1.0))
 
 
-def mean_of_logs(rows: torch.Tensor, known: Known, temperature: float) -> torch.Tensor:
+def mean_of_logs(rows: torch.Tensor, known: BatchRelations, temperature: float) -> torch.Tensor:
     """Return PCL's public loss by loops: answers weigh 1 + max(4n / (N+ + 1), 2), guesses 1."""
     n = len(rows) // 2
     s = rows @ rows.T / temperature
@@ -129,7 +135,7 @@ def mean_of_logs(rows: torch.Tensor, known: Known, temperature: float) -> torch.
 def test_a_guess_counts_as_an_answer_does() -> None:
     a, b = views()
     model, answered = make().start(X), with_relation(+1)
-    guessed = Known(torch.zeros_like(answered.relations), answered.relations)
+    guessed = BatchRelations(torch.zeros_like(answered.relations), answered.relations)
     for name, term in model._loss_terms(a, b, answered).items():
         torch.testing.assert_close(term, model._loss_terms(a, b, guessed)[name])
 
@@ -143,8 +149,8 @@ def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
         seen.append(weight)
         return occ_contrastive(*rows, weight=weight, **given)
 
-    monkeypatch.setattr("likewise.methods.occ.occ_contrastive", spied)
-    plan = Plan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)
+    monkeypatch.setattr("likewise.estimators.deep.occ.occ_contrastive", spied)
+    plan = TrainingPlan(warmup_epochs=2, n_rounds=2, epochs_per_round=4, batch_size=120)
     make(plan=plan).fit(X)
     np.testing.assert_allclose(seen[::2], 50 * (1 - np.arange(10) / 10))  # two spaces an epoch
 
@@ -155,7 +161,7 @@ def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> No
     rng = stream(seed, "csd")
     old, a, b = rng.normal(size=(3, 30, 4)).astype(np.float32)
     a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
-    asker = Asker(SimpleNamespace(strategy="csd"), ConstraintGraph(30), seed=0)
+    asker = PairQuestioner(SimpleNamespace(strategy="csd"), ConstraintGraph(30), seed=0)
     asker.remember(np.arange(30), old)
     asker.turn()
     assert asker.previous is not None
@@ -177,7 +183,7 @@ def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> No
 @pytest.mark.parametrize(("space", "width"), [("z", 16), ("backbone", 32)])
 def test_csd_compares_two_rounds_in_the_space_it_is_told(space: str, width: int) -> None:
     model = make(query_space=space).fit(X, oracle=LabelOracle(FAINT), n_questions=4)
-    rows, previous = model._asker.rows, model._asker.previous
+    rows, previous = model.questioner_.rows, model.questioner_.previous
     assert rows is not None
     assert previous is not None
     assert rows.shape == previous.shape == (120, width)

@@ -5,7 +5,7 @@ import torch
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
-from likewise.methods.known import known_of
+from likewise.estimators.deep.relations import relations_of
 
 CPU = torch.device("cpu")
 
@@ -14,7 +14,7 @@ def test_answers_and_what_follows_are_relations_in_the_order_of_the_batch() -> N
     graph = ConstraintGraph(10)
     graph.add(9, 4, Relation.SAME)
     graph.add(4, 2, Relation.DIFFERENT)
-    known = known_of(graph, np.array([2, 9, 7, 4]), CPU)
+    known = relations_of(graph, np.array([2, 9, 7, 4]), CPU)
     assert known.relations.tolist() == [[0, -1, 0, -1], [-1, 0, 0, 1], [0, 0, 0, 0], [-1, 1, 0, 0]]
     assert not known.guesses.any()
 
@@ -23,12 +23,12 @@ def test_guesses_and_what_follows_from_them_stand_apart_and_yield_to_answers() -
     graph = ConstraintGraph(6)
     graph.add(0, 1, Relation.SAME)
     graph.add_pseudo(1, 2, Relation.SAME)
-    before = known_of(graph, np.arange(4), CPU)
+    before = relations_of(graph, np.arange(4), CPU)
     assert before.guesses[0, 2] == before.guesses[1, 2] == Relation.SAME
     assert before.relations[0, 1] == Relation.SAME
     assert before.guesses[0, 1] == Relation.UNKNOWN
     graph.add(0, 2, Relation.DIFFERENT)
-    after = known_of(graph, np.arange(4), CPU)
+    after = relations_of(graph, np.arange(4), CPU)
     assert after.relations[1, 2] == Relation.DIFFERENT
     assert not after.guesses.any()
     assert not after.all.diagonal().any()

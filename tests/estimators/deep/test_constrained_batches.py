@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.relation import Relation
-from likewise.methods.sampling import linked_batches, linked_pairs, share_met
-from likewise.nn.training import fixed_batches, shuffled_batches
+from likewise.estimators.deep.relations import constrained_batches, constrained_pairs, fraction_met
+from likewise.nn.training import shuffled_batches
 from likewise.seeds import stream
+from likewise_bench.baselines.pcl_authors import fixed_batches
 
 
 def answered(n_images: int = 400, n_answers: int = 60) -> ConstraintGraph:
@@ -22,17 +23,17 @@ def answered(n_images: int = 400, n_answers: int = 60) -> ConstraintGraph:
 
 def test_linked_images_meet_far_more_often_than_by_chance() -> None:
     graph = answered()
-    linked = share_met(graph, linked_batches(graph, 40, 0, epoch=0))
-    by_chance = share_met(graph, shuffled_batches(400, 40, 0, epoch=0))
+    linked = fraction_met(graph, constrained_batches(graph, 40, 0, epoch=0))
+    by_chance = fraction_met(graph, shuffled_batches(400, 40, 0, epoch=0))
     assert by_chance < 0.3  # about a tenth
     assert linked > 0.7
 
 
 def test_no_batch_is_more_than_its_share_linked_nor_longer_nor_repeats_an_image() -> None:
     graph = answered()
-    touched = set(linked_pairs(graph).ravel().tolist())
+    touched = set(constrained_pairs(graph).ravel().tolist())
     plain = list(shuffled_batches(400, 40, 0, epoch=3))
-    batches = list(linked_batches(graph, 40, 0, epoch=3, share=0.25))
+    batches = list(constrained_batches(graph, 40, 0, epoch=3, share=0.25))
     assert len(batches) == len(plain)
     for batch, before in zip(batches, plain, strict=True):
         assert len(set(batch.tolist())) == len(batch) == len(before)
@@ -44,10 +45,12 @@ def test_no_batch_is_more_than_its_share_linked_nor_longer_nor_repeats_an_image(
 def test_without_answers_it_is_the_plain_order() -> None:
     graph = ConstraintGraph(50)
     for batch, plain in zip(
-        linked_batches(graph, 20, 1, epoch=2), shuffled_batches(50, 20, 1, epoch=2), strict=True
+        constrained_batches(graph, 20, 1, epoch=2),
+        shuffled_batches(50, 20, 1, epoch=2),
+        strict=True,
     ):
         np.testing.assert_array_equal(batch, plain)
-    assert share_met(graph, []) == 1.0
+    assert fraction_met(graph, []) == 1.0
 
 
 def test_only_what_links_two_images_counts() -> None:
@@ -59,12 +62,12 @@ def test_only_what_links_two_images_counts() -> None:
     graph.label(5, "red")
     graph.label(6, "red")
     graph.label(7, "blue")
-    assert linked_pairs(graph).tolist() == [[0, 1], [0, 2], [1, 2], [5, 6]]
+    assert constrained_pairs(graph).tolist() == [[0, 1], [0, 2], [1, 2], [5, 6]]
 
 
 def test_the_same_epoch_gives_the_same_batches_and_another_gives_others() -> None:
     graph = answered()
-    first, again, other = (list(linked_batches(graph, 40, 0, epoch=e)) for e in (1, 1, 2))
+    first, again, other = (list(constrained_batches(graph, 40, 0, epoch=e)) for e in (1, 1, 2))
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[0], other[0])
 
@@ -76,12 +79,12 @@ def test_every_batch_is_full_whatever_the_answers(n: int, size: int, seed: int) 
     for _ in range(n):
         i, j = rng.choice(n, 2, replace=False)
         graph.add(int(i), int(j), Relation.SAME if rng.random() < 0.5 else Relation.DIFFERENT)
-    for batch in linked_batches(graph, size, seed, epoch=0):
+    for batch in constrained_batches(graph, size, seed, epoch=0):
         assert len(set(batch.tolist())) == len(batch) == min(size, n)
 
 
 def test_fixed_batches_never_change() -> None:
     """PCL's public code: most answered pairs then never meet."""
     graph = answered()
-    met = share_met(graph, [batch for _ in range(5) for batch in fixed_batches(400, 40)])
+    met = fraction_met(graph, [batch for _ in range(5) for batch in fixed_batches(400, 40)])
     assert met < 0.3

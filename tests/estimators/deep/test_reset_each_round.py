@@ -8,18 +8,20 @@ import pytest
 import torch
 
 from likewise.errors import InvalidParameterError
-from likewise.methods.occ import OCC
-from likewise.methods.pcl import PCL
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.occ import OCC
+from likewise.estimators.deep.pcl import PCL
+from likewise.estimators.params import TrainingPlan
 from likewise.nn.losses.contrastive import occ_contrastive
 from likewise.oracles.simulated import LabelOracle
-from tests.methods.made_data import TINY, two_factors
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
-FRESH = Plan(n_rounds=3, epochs_per_round=2, batch_size=40, learning_rate=0.01, fresh=True)
+FRESH = TrainingPlan(
+    n_rounds=3, epochs_per_round=2, batch_size=40, learning_rate=0.01, reset_each_round=True
+)
 
 
-def make(plan: Plan = FRESH, **given: Any) -> OCC:
+def make(plan: TrainingPlan = FRESH, **given: Any) -> OCC:
     return OCC(n_clusters=2, architecture=TINY, plan=plan, random_state=0, **given)
 
 
@@ -30,7 +32,7 @@ def test_every_round_begins_with_another_untrained_network() -> None:
 
     def spied() -> None:
         anew()
-        begun.append(model.network_.backbone.layers[0][0].weight.detach().clone())  # type: ignore[index,union-attr]  # of a VectorTrunk
+        begun.append(model.learner_.network.backbone.layers[0][0].weight.detach().clone())  # type: ignore[index,union-attr]  # of a VectorTrunk
 
     model._begin_anew = spied  # type: ignore[method-assign]
     model.fit(X, oracle=LabelOracle(FAINT), n_questions=9)
@@ -44,8 +46,8 @@ def test_epochs_beyond_a_round_go_on_with_the_same_network() -> None:
     model = make().start(X)
     model.train()
     network = model.network_
-    assert model.train(2).network_ is network
-    assert model.train().network_ is not network
+    assert model.train(2).learner_.network is network
+    assert model.train().learner_.network is not network
 
 
 def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,13 +57,13 @@ def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.Monke
         seen.append(weight)
         return occ_contrastive(*rows, weight=weight, **given)
 
-    monkeypatch.setattr("likewise.methods.occ.occ_contrastive", spied)
-    make(FRESH.but(batch_size=120)).fit(X)
+    monkeypatch.setattr("likewise.estimators.deep.occ.occ_contrastive", spied)
+    make(FRESH.replace(batch_size=120)).fit(X)
     assert seen[::2] == [50, 25] * 3  # two spaces an epoch
 
 
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path) -> None:
-    plan = FRESH.but(checkpoint_every=1)
+    plan = FRESH.replace(checkpoint_every=1)
     told: dict[str, Any] = {"oracle": LabelOracle(FAINT), "n_questions": 9}
     whole = make(plan).fit(X, **told)
     for stop_at in (1, 2, 3):
@@ -95,7 +97,7 @@ def test_guesses_of_a_network_that_is_no_more_are_dropped() -> None:
 def test_the_log_says_how_many_links_met_and_how_even_clusters_are(
     sampler: Any, at_least: float, at_most: float
 ) -> None:
-    plan = FRESH.but(sampler=sampler, linked_share=0.5)
+    plan = FRESH.replace(sampler=sampler, constrained_fraction=0.5)
     model = PCL(n_clusters=2, architecture=TINY, plan=plan, random_state=0)
     model.fit(X, oracle=LabelOracle(FAINT), n_questions=15)
     assert all(at_least <= epoch["links_met"] <= at_most for epoch in model.history_)
@@ -105,13 +107,15 @@ def test_the_log_says_how_many_links_met_and_how_even_clusters_are(
 
 def test_wide_vectors_are_narrowed_once_and_saved_with_the_model(tmp_path: Path) -> None:
     wide = np.hstack([X, np.random.default_rng(0).normal(size=(120, 700))]).astype(np.float32)
-    model = make(FRESH.but(n_rounds=1)).fit(wide)
-    assert model._rows(model._source, np.arange(3)).shape == (3, 512)
+    model = make(FRESH.replace(n_rounds=1)).fit(wide)
+    assert model._rows(model._data, np.arange(3)).shape == (3, 512)
     model.save(tmp_path / "m")
     loaded = OCC.load(tmp_path / "m")
     np.testing.assert_allclose(loaded.predict_proba(wide), model.predict_proba(wide), atol=1e-6)
 
 
 def test_a_share_of_a_batch_is_a_share() -> None:
-    with pytest.raises(InvalidParameterError, match=r"linked_share=1.5 is no share of a batch"):
-        Plan(linked_share=1.5)
+    with pytest.raises(
+        InvalidParameterError, match=r"constrained_fraction=1.5 is no share of a batch"
+    ):
+        TrainingPlan(constrained_fraction=1.5)

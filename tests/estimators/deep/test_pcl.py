@@ -11,30 +11,35 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints.relation import Pairs
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
-from likewise.methods.architecture import Architecture
-from likewise.methods.cc import CC
-from likewise.methods.pcl import PCL
-from likewise.methods.plan import Plan
-from likewise.methods.settings import resolve
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.deep.pcl import PCL
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.settings import resolve
 from likewise.metrics import accuracy
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent
 from likewise.oracles.simulated import LabelOracle
 from likewise.queries.base import Pool
 from likewise.queries.pcl import Joint
-from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import make_strategy
-from tests.methods.made_data import TINY, two_factors
-from tests.methods.test_occ import nothing_known, views, with_relation
+from likewise_bench.baselines.pcl_authors import JointAuthors
+from tests.estimators.deep.test_occ import nothing_known, views, with_relation
+from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
-QUICK = Plan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
+QUICK = TrainingPlan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rate=0.01)
 
 
 # Some of its checks set n_clusters=1, which we allow and warn of.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
 @parametrize_with_checks(
-    [PCL(n_clusters=3, architecture=TINY, plan=Plan(epochs_per_round=20, learning_rate=0.02))],
+    [
+        PCL(
+            n_clusters=3,
+            architecture=TINY,
+            plan=TrainingPlan(epochs_per_round=20, learning_rate=0.02),
+        )
+    ],
 )
 def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -83,9 +88,9 @@ def test_a_batch_of_one_kind_of_answer_only_gives_a_finite_loss(sign: int) -> No
 
 def test_one_picture_in_a_batch_is_refused_in_words() -> None:
     pictures = np.zeros((4, 16, 16, 3), dtype=np.uint8)
-    shape = Architecture(size=16, n_hidden=16, n_projection=8)
+    shape = NetworkConfig(size=16, n_hidden=16, n_projection=8)
     with pytest.raises(InvalidParameterError, match=r"One picture in a batch .* at least 2, and"):
-        make(backbone="resnet18:width=8", architecture=shape, plan=QUICK.but(batch_size=1)).fit(
+        make(backbone="resnet18:width=8", architecture=shape, plan=QUICK.replace(batch_size=1)).fit(
             pictures
         )
 
@@ -97,16 +102,16 @@ def test_pictures_are_computed_in_the_precision_chosen(precision: str, dtype: to
     pictures = np.random.default_rng(0).integers(0, 255, (12, 16, 16, 3)).astype(np.uint8)
     model = make(
         backbone="resnet18:width=8,stem=3x3",
-        architecture=Architecture(size=16, n_hidden=16, n_projection=8),
-        plan=Plan(epochs_per_round=2, batch_size=6, precision=precision),
+        architecture=NetworkConfig(size=16, n_hidden=16, n_projection=8),
+        plan=TrainingPlan(epochs_per_round=2, batch_size=6, precision=precision),
     ).start(pictures)
     seen: set[torch.dtype] = set()
-    for module in model.network_.modules():
+    for module in model.learner_.network.modules():
         if isinstance(module, torch.nn.Conv2d):
             module.register_forward_hook(lambda _, __, out: seen.add(out.dtype))
     model.tell([(0, 1), (2, 3)], [+1, -1]).train()
     assert seen == {dtype}
-    assert all(weight.dtype == torch.float32 for weight in model.network_.parameters())
+    assert all(weight.dtype == torch.float32 for weight in model.learner_.network.parameters())
     assert all(np.isfinite(list(entry.values())).all() for entry in model.history_)
 
 
@@ -116,8 +121,10 @@ def test_a_module_given_as_backbone_is_not_touched_and_each_fit_begins_where_it_
     module = torch.nn.Sequential(*layers)
     before = {name: value.clone() for name, value in module.state_dict().items()}
     pictures = np.random.default_rng(0).integers(0, 255, (12, 64, 64, 3)).astype(np.uint8)
-    shape = Architecture(size=64, n_hidden=16, n_projection=8)
-    model = make(backbone=module, architecture=shape, plan=QUICK.but(batch_size=6, fresh=True))
+    shape = NetworkConfig(size=64, n_hidden=16, n_projection=8)
+    model = make(
+        backbone=module, architecture=shape, plan=QUICK.replace(batch_size=6, reset_each_round=True)
+    )
     first, second = (model.fit(pictures).probabilities_ for _ in range(2))
     np.testing.assert_array_equal(first, second)
     for name, value in module.state_dict().items():
@@ -125,7 +132,7 @@ def test_a_module_given_as_backbone_is_not_touched_and_each_fit_begins_where_it_
 
 
 def test_a_batch_of_one_image_trains() -> None:
-    model = make(plan=QUICK.but(batch_size=1)).fit(X[:5])
+    model = make(plan=QUICK.replace(batch_size=1)).fit(X[:5])
     assert np.isfinite(model.probabilities_).all()
 
 
@@ -143,7 +150,7 @@ def test_answers_on_images_that_are_not_there_are_refused() -> None:
 @pytest.mark.parametrize("attention", ["residual", "plain", "none"])
 def test_every_attention_trains_and_predicts_image_by_image(attention: str, tmp_path: Path) -> None:
     model = make(attention=attention).fit(X)
-    assert (model.network_.context is None) == (attention == "none")
+    assert (model.learner_.network.context is None) == (attention == "none")
     alone = np.concatenate([model.predict_proba(X[i : i + 1]) for i in range(6)])
     np.testing.assert_allclose(model.predict_proba(X)[:6], alone, rtol=1e-4, atol=1e-6)
     model.save(tmp_path / "m")
@@ -174,18 +181,22 @@ def test_frozen_after_freezes_batch_statistics_and_nothing_else() -> None:
     pictures = rng.integers(0, 255, (12, 16, 16, 3)).astype(np.uint8)
     given: dict[str, Any] = {
         "backbone": "resnet18:width=8,stem=3x3",
-        "architecture": Architecture(size=16, n_hidden=16, n_projection=8, recipe="pcl"),
+        "architecture": NetworkConfig(size=16, n_hidden=16, n_projection=8, recipe="pcl"),
     }
-    one = make(plan=Plan(epochs_per_round=1, batch_size=12), **given).fit(pictures)
-    two = Plan(epochs_per_round=2, batch_size=12)
+    one = make(plan=TrainingPlan(epochs_per_round=1, batch_size=12), **given).fit(pictures)
+    two = TrainingPlan(epochs_per_round=2, batch_size=12)
     thawed, frozen = make(plan=two, **given), make(plan=two, frozen_after=1, **given)
     means = [
-        next(v for k, v in m.fit(pictures).network_.state_dict().items() if "running_mean" in k)
+        next(
+            v
+            for k, v in m.fit(pictures).learner_.network.state_dict().items()
+            if "running_mean" in k
+        )
         for m in (one, thawed, frozen)
     ]
     torch.testing.assert_close(means[2], means[0])
     assert not torch.allclose(means[1], means[0])
-    weights = [next(m.network_.parameters()) for m in (one, frozen)]
+    weights = [next(m.learner_.network.parameters()) for m in (one, frozen)]
     assert not torch.equal(*weights)
 
 
@@ -226,7 +237,7 @@ def test_a_wide_rule_lets_the_strategy_choose_among_more_images() -> None:
 
 
 def test_in_batches_the_random_questions_come_before_the_first_epoch() -> None:
-    plan = QUICK.but(n_rounds=1, cadence="batch", first_query_epoch=1)
+    plan = QUICK.replace(n_rounds=1, query_timing="batch", first_query_epoch=1)
     model = make(plan=plan, initial_questions=15)
     seen: list[int] = []
     train = model._train_one_epoch
@@ -244,10 +255,10 @@ def test_in_batches_the_random_questions_come_before_the_first_epoch() -> None:
 
 
 def test_the_hard_score_is_the_one_chosen() -> None:
-    assert make(hard="eq7").start(X)._asker.strategy == Joint(hard="eq7")
-    chosen = make(hard="eq7", strategy="joint:epsilon=0.4").start(X)._asker.strategy
+    assert make(hard="eq7").start(X).questioner_.strategy == Joint(hard="eq7")
+    chosen = make(hard="eq7", strategy="joint:epsilon=0.4").start(X).questioner_.strategy
     assert chosen == Joint(epsilon=0.4, hard="eq7")
-    assert make(strategy="s_hp", hard="eq7").start(X)._asker.strategy.hard == "eq7"  # type: ignore[attr-defined]
+    assert make(strategy="s_hp", hard="eq7").start(X).questioner_.strategy.hard == "eq7"  # type: ignore[attr-defined]
 
 
 def test_the_paper_preset_is_what_the_paper_prints() -> None:
@@ -279,7 +290,7 @@ def test_the_authors_preset_is_the_public_code_defects_included() -> None:
 @pytest.mark.filterwarnings("ignore:Of 100 questions")
 def test_the_authors_parity_runs_with_its_cadence_and_sampler() -> None:
     given = {**PCL.presets["authors"], "backbone": None, "architecture": TINY}
-    given["plan"] = given["plan"].but(epochs_per_round=4, first_query_epoch=2, batch_size=40)
+    given["plan"] = given["plan"].replace(epochs_per_round=4, first_query_epoch=2, batch_size=40)
     fitted = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=100)
     batches = [set(range(s, s + 40)) for s in (0, 40, 80)]
     asked = [a.question.images for a in fitted.constraints_.answers.values()]
@@ -320,10 +331,10 @@ def test_heads_that_do_not_divide_the_features_are_refused() -> None:
 def test_answers_steer_it_to_the_grouping_that_is_meant() -> None:
     """Vectors with two groupings: CC finds the bold one, whatever is meant; PCL listens."""
     vectors, bold, faint = two_factors(240)
-    plan = Plan(n_rounds=4, epochs_per_round=10, batch_size=80, learning_rate=0.01)
+    plan = TrainingPlan(n_rounds=4, epochs_per_round=10, batch_size=80, learning_rate=0.01)
     given: dict[str, Any] = {"n_clusters": 2, "architecture": TINY, "random_state": 0}
     alone = CC(plan=plan, **given).fit(vectors)
-    told = PCL(plan=plan.but(sampler="linked"), **given).fit(
+    told = PCL(plan=plan.replace(sampler="linked"), **given).fit(
         vectors, oracle=LabelOracle(faint), n_questions=80
     )
     assert accuracy(bold, alone.predict(vectors)) > 0.9
