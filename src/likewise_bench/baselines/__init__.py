@@ -29,4 +29,5 @@ METHODS: Mapping[str, str] = {
     "tod": f"{_HERE}.tod:TOD",
     "autoembedder": f"{_HERE}.pair_embedding:AutoEmbedder",
     "spherepair": f"{_HERE}.pair_embedding:SpherePair",
+    "pcl-authors": f"{_HERE}.pcl_authors:PCLAuthors",
 }

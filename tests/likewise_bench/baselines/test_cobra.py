@@ -12,7 +12,7 @@ from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 from likewise_bench.baselines.cobra import Cobra, make_super_instances
-from tests.methods.made_data import two_factors
+from tests.estimators.made_data import two_factors
 
 X, DOMINANT, TARGET = two_factors(120)
 

@@ -15,7 +15,7 @@ from likewise.seeds import stream
 from likewise_bench.baselines.constrained_groups import constrained_groups, squared_distances
 from likewise_bench.baselines.cop_kmeans import CopKMeans
 from likewise_bench.baselines.pckmeans import PCKMeans, pckmeans, pckmeans_cost
-from tests.methods.made_data import two_factors
+from tests.estimators.made_data import two_factors
 
 X, DOMINANT, TARGET = two_factors(120, k=3)
 
