@@ -122,9 +122,8 @@ class SPICEObjective(Objective):
         assert isinstance(batch.network, ClusterNetwork)
         p = batch.network.cluster(view.features.detach())  # features are held fixed
         labels = torch.from_numpy(self._labels[batch.indexes]).to(p.device)
-        if not (labels >= 0).any():
-            return 0 * p.sum()
-        return F.cross_entropy(p, labels, ignore_index=NO_LABEL)
+        has_label = bool((labels >= 0).any())
+        return F.cross_entropy(p, labels, ignore_index=NO_LABEL) if has_label else 0 * p.sum()
 
     def _semi_supervised(
         self, weak: NetworkOutput, strong: NetworkOutput, reliable_labels: Indexes
