@@ -90,7 +90,9 @@ class TestEveryMethod:
     def test_a_senseless_number_of_clusters_is_refused(
         self, make: Make, blobs: Blobs, k: Any
     ) -> None:
-        with pytest.raises(InvalidParameterError, match=f"n_clusters must be an integer >= 2, got {k!r}"):
+        with pytest.raises(
+            InvalidParameterError, match=f"n_clusters must be an integer >= 2, got {k!r}"
+        ):
             make(n_clusters=k).fit(blobs[0])
 
     def test_one_cluster_works_and_says_that_it_sorts_nothing(

@@ -6,12 +6,12 @@ from likewise.estimators.params import DEFAULT_BACKBONE
 from likewise.estimators.registry import from_scratch, make_method, with_encoder
 
 
-def test_on_vectors_no_preset_brings_a_network() -> None:
+def test_an_encoder_replaces_the_backbone_of_a_preset() -> None:
     model = with_encoder(make_method("cc", 2, preset="paper"), "bundled")
     assert model.get_params()["backbone"] is None
 
 
-def test_a_model_remembers_which_encoder_was_the_bundled_one() -> None:
+def test_the_bundled_encoder_is_stored_by_its_full_name() -> None:
     name = with_encoder(make_method("cc", 2), "bundled").get_params()["encoder"]
     assert name != "bundled"
     assert make_encoder(name).name == make_encoder("bundled").name == name
@@ -21,11 +21,11 @@ def test_a_model_remembers_which_encoder_was_the_bundled_one() -> None:
     )
 
 
-def test_on_pictures_the_presets_network_is_trained_or_a_small_one() -> None:
+def test_from_scratch_trains_the_backbone_of_the_preset_or_a_small_one() -> None:
     assert from_scratch(make_method("cc", 2, preset="paper")).get_params()["backbone"] == "resnet34"
     assert from_scratch(make_method("cc", 2)).get_params()["backbone"] == DEFAULT_BACKBONE
 
 
-def test_a_method_of_vectors_refuses_pictures() -> None:
-    with pytest.raises(InvalidParameterError, match="KMeans works on vectors and trains no netw"):
+def test_a_method_without_a_network_cannot_be_trained_on_images() -> None:
+    with pytest.raises(InvalidParameterError, match="KMeans works on vectors and cannot be tr"):
         from_scratch(make_method("kmeans", 2))

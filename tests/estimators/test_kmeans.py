@@ -17,7 +17,7 @@ from likewise.seeds import stream
 # Some of its checks set n_clusters=1, which we allow and warn of.
 @pytest.mark.filterwarnings("ignore:n_clusters=1")
 @parametrize_with_checks([KMeans(n_clusters=3, n_init=1)])
-def test_k_means_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any) -> None:
+def test_it_passes_scikit_learns_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -50,20 +50,20 @@ def test_probabilities_order_as_distances_do() -> None:
     np.testing.assert_allclose(first / (first + other), between_two, rtol=1e-3)
 
 
-def test_images_that_are_all_alike_are_no_division_by_zero() -> None:
+def test_equal_images_do_not_divide_by_zero() -> None:
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
     probabilities = KMeans(n_clusters=2, random_state=0).fit(X).probabilities_
     assert np.isfinite(probabilities).all()
 
 
-def test_an_image_goes_where_it_goes_in_company() -> None:
+def test_images_are_predicted_independently() -> None:
     X, _ = _blobs()
     model = KMeans(n_clusters=4, random_state=0).fit(X)
     alone = np.concatenate([model.predict_proba(row[None]) for row in X])
     np.testing.assert_array_equal(alone, model.predict_proba(X))
 
 
-def test_it_asks_nothing_but_honours_what_it_is_told() -> None:
+def test_it_asks_nothing_but_satisfies_given_constraints() -> None:
     X, y = _blobs()
     model = KMeans(n_clusters=4, random_state=0).fit(X, oracle=LabelOracle(y), n_questions=10)
     assert model.constraints_.n_answers == 0
@@ -73,7 +73,7 @@ def test_it_asks_nothing_but_honours_what_it_is_told() -> None:
     assert told.violations_ == 1
 
 
-def test_what_is_saved_predicts_the_same(tmp_path: Path) -> None:
+def test_a_loaded_model_predicts_the_same(tmp_path: Path) -> None:
     X, _ = _blobs()
     model = KMeans(n_clusters=4, random_state=0).fit(X)
     model.save(tmp_path / "model")
@@ -82,13 +82,13 @@ def test_what_is_saved_predicts_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
 
 
-def test_a_constant_column_says_nothing() -> None:
+def test_a_constant_column_has_no_effect() -> None:
     X, y = _blobs()
     X = np.column_stack([X, np.full(len(X), 7.0)])
     assert accuracy(y, KMeans(n_clusters=4, random_state=0).fit(X).labels_) == 1
 
 
-def test_the_number_of_starts_reaches_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_n_init_is_passed_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def spy(n_clusters: int, *, n_init: int, random_state: int) -> TheirKMeans:

@@ -1,7 +1,6 @@
 from typing import Any, ClassVar
 
 import pytest
-from likewise.estimators.kernel.likewise import Likewise
 
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.estimators.deep.cc import CC
@@ -12,7 +11,7 @@ from likewise.estimators.settings import known_settings, parse_settings, parse_v
 
 
 class Preset:
-    """A method that is nothing but parameters."""
+    """A class with parameters only."""
 
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {
@@ -35,20 +34,22 @@ class Preset:
     ) -> None: ...
 
 
-def test_a_key_goes_to_the_constructor_then_to_the_plan_then_to_the_architecture() -> None:
+def test_a_key_is_looked_up_in_the_constructor_then_the_plan_then_the_network_configuration() -> (
+    None
+):
     chosen = parse_settings(Preset, None, {"size": "x", "batch_size": "64", "n_hidden": "32"})
     assert chosen["size"] == "x"  # the constructor's own, though Architecture has a size too
     assert chosen["plan"] == TrainingPlan(batch_size=64)
     assert chosen["architecture"] == NetworkConfig(n_hidden=32)
 
 
-def test_settings_change_the_presets_plan_and_leave_the_rest_of_it() -> None:
+def test_settings_change_single_fields_of_the_presets_plan() -> None:
     chosen = parse_settings(Preset, "paper", {"epochs_per_round": "3", "batch_size": "2"})
     assert chosen["plan"] == TrainingPlan(batch_size=2, clip_norm=20.0, epochs_per_round=3)
     assert chosen["lam"] == 0.5
 
 
-def test_a_setting_can_undo_what_a_preset_sets() -> None:
+def test_a_setting_overrides_the_preset() -> None:
     chosen = parse_settings(
         Preset, "paper", {"backbone": "none", "clip_norm": "none", "lam": "1.0"}
     )
@@ -78,7 +79,7 @@ def test_a_setting_can_undo_what_a_preset_sets() -> None:
         ("resnet18", None, None, "resnet18"),
     ],
 )
-def test_a_word_is_read_as_what_it_replaces(
+def test_a_string_is_converted_to_the_type_of_the_value_it_replaces(
     text: str, present: object, default: object, value: object
 ) -> None:
     found = parse_value("key", text, present, default=default)
@@ -86,24 +87,24 @@ def test_a_word_is_read_as_what_it_replaces(
     assert type(found) is type(value)
 
 
-def test_a_value_that_is_no_word_stays_as_it_is() -> None:
+def test_a_value_that_is_not_a_string_is_unchanged() -> None:
     assert parse_value("kinds", ("pair",), None, default=None) == ("pair",)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch_size": "many"}, r"batch_size='many' is no whole number \(now 256\)"),
-        ({"batch_size": "1.5"}, "batch_size='1.5' is no whole number"),
-        ({"learning_rate": "fast"}, "learning_rate='fast' is no number"),
-        ({"learning_rate": "none"}, "learning_rate='none' is no number"),
-        ({"extend": "maybe"}, "extend='maybe' is no true or false"),
-        ({"n_clusters": "3"}, "'n_clusters' is no setting; give -k"),
-        ({"plan": "x"}, "'plan' is no setting; give its entries"),
-        ({"batch_size": "0"}, "Plan: batch_size=0 must be at least 1"),
+        ({"batch_size": "many"}, r"batch_size must be an integer \(currently 256\), got 'many'"),
+        ({"batch_size": "1.5"}, r"batch_size must be an integer .*, got '1.5'"),
+        ({"learning_rate": "fast"}, r"learning_rate must be a number .*, got 'fast'"),
+        ({"learning_rate": "none"}, r"learning_rate must be a number .*, got 'none'"),
+        ({"extend": "maybe"}, "extend must be true or false .*, got 'maybe'"),
+        ({"n_clusters": "3"}, "'n_clusters' cannot be set directly; use -k"),
+        ({"plan": "x"}, "'plan' cannot be set directly; set one of its fields"),
+        ({"batch_size": "0"}, "TrainingPlan: batch_size must be at least 1, got 0"),
     ],
 )
-def test_a_value_that_cannot_be_is_named(settings: dict[str, str], message: str) -> None:
+def test_an_invalid_value_raises_an_error(settings: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         parse_settings(Preset, None, settings)
 
@@ -112,30 +113,23 @@ def test_a_value_that_cannot_be_is_named(settings: dict[str, str], message: str)
     ("key", "near"),
     [("temprature", ""), ("batchsize", "batch_size"), ("n_hiden", "n_hidden"), ("lamb", "lam")],
 )
-def test_an_unknown_key_is_corrected_over_all_three(key: str, near: str) -> None:
+def test_an_unknown_key_raises_an_error_with_the_nearest_name(key: str, near: str) -> None:
     hint = f"did you mean '{near}'" if near else "is not a known setting of Preset"
     with pytest.raises(UnknownNameError, match=hint):
         parse_settings(Preset, None, {key: "1"})
 
 
-def test_a_method_without_a_plan_takes_no_entries_of_one() -> None:
+def test_a_method_without_a_plan_accepts_no_field_of_one() -> None:
     with pytest.raises(UnknownNameError, match=r"setting of KMeans.*encoder, n_init\."):
         parse_settings(KMeans, None, {"batch_size": "64"})
 
 
-def test_a_method_that_makes_no_use_of_its_plan_takes_no_entries_of_one() -> None:
-    with pytest.raises(UnknownNameError, match=r"'batch_size' .* setting of Likewise.*; choose"):
-        parse_settings(Likewise, None, {"batch_size": "64"})
-    assert "batch_size" not in known_settings(Likewise)
-    assert parse_settings(Likewise, None, {"width": "64"}) == {"width": 64}
-
-
-def test_an_unknown_preset_is_corrected() -> None:
+def test_an_unknown_preset_raises_an_error_with_the_nearest_name() -> None:
     with pytest.raises(UnknownNameError, match="'papre' is not a known preset of CC; did you mean"):
         parse_settings(CC, "papre", {})
 
 
-def test_known_settings_are_those_that_are_taken() -> None:
+def test_known_settings_are_those_that_are_accepted() -> None:
     known = known_settings(CC)
     assert {"heads", "batch_size", "n_hidden", "feature_noise"} <= set(known)
     assert not {"plan", "n_clusters", "random_state", "preset"} & set(known)

@@ -1,6 +1,7 @@
 """The base class of all methods: start, ask, tell, train; fit, predict, transform; save, load."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -30,7 +31,6 @@ from likewise.estimators.data import (
     Data,
     InputSpec,
     MissingData,
-    VectorData,
     is_vectors,
     load_images,
     load_vectors,
@@ -387,27 +387,22 @@ class InteractiveClusterer(
     def _read(self, X: Any, *, reset: bool) -> Data:
         """Return `X` as data, checked; with `reset` it is the collection to learn from."""
         spec = self._input_spec()
+        check = partial(validate_data, self, reset=reset, dtype=np.float32, copy=False)
         if reset:
             self.__dict__.pop("image_names_", None)
         if spec.accepts_vectors and is_vectors(X):
-            data: Data = self._check_vectors(load_vectors(X), reset=reset)
+            data: Data = load_vectors(X, check)
         else:
             collection = load_images(X)
             if reset:
                 self.image_names_ = [collection.name(i) for i in range(len(collection))]
-            data = spec.read_images(collection)
-            if isinstance(data, VectorData):
-                data = self._check_vectors(data, reset=reset)
+            data = spec.read_images(collection, check)
         if not reset and (data.n_columns is None) != (self._data.n_columns is None):
             kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
             raise InvalidParameterError(
                 f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
                 + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
             )
-        return data
-
-    def _check_vectors(self, data: VectorData, *, reset: bool) -> VectorData:
-        data.matrix = validate_data(self, data.matrix, reset=reset, dtype=np.float32, copy=False)
         return data
 
     # -- for scikit-learn ---------------------------------------------------------------

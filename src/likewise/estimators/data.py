@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CACHE_LIMIT = 2 * 2**30  # bytes of decoded images kept in memory
 _DEFAULT_ENCODER = "bundled"
+Check = Callable[[Any], npt.NDArray[np.float32]]  # from any matrix to one that can be used
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,11 @@ class InputSpec:
     image_size: int | None = None
     accepts_vectors: bool = True
 
-    def read_images(self, collection: "ImageCollection") -> "Data":
+    def read_images(self, collection: "ImageCollection", check: "Check") -> "Data":
         """Return a collection as pixels to train on, or embedded."""
         if self.image_size is not None:
             return ImageData(collection, self.image_size)
-        return load_vectors(encode_images(collection, self.encoder))
+        return load_vectors(encode_images(collection, self.encoder), check)
 
 
 class Data(Protocol):
@@ -209,12 +210,12 @@ def is_vectors(X: Any) -> bool:
     return getattr(X, "ndim", 2) not in (3, 4)
 
 
-def load_vectors(X: Any) -> VectorData:
-    """Return embeddings or a matrix as data; the matrix must be checked before."""
+def load_vectors(X: Any, check: Check) -> VectorData:
+    """Return embeddings or a matrix as data."""
     if not _is_embeddings(X):
-        return VectorData(X)
+        return VectorData(check(X))
     embeddings = cast("Embeddings", X)
-    return VectorData(embeddings.matrix(), embeddings.slices, embeddings.places)
+    return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.places)
 
 
 def load_images(X: Any) -> "ImageCollection":

@@ -2,7 +2,6 @@
 
 import gc
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.estimators.deep.cc import CC
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.settings import resolve
 from likewise.metrics import accuracy
 from likewise.nn.augment.config import make_augmentation
+from tests.estimators.deep.batches import learner_of
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -36,7 +37,7 @@ TINY = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
-def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+def test_it_passes_scikit_learns_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -45,16 +46,18 @@ def make(**given: Any) -> CC:
     return CC(**{"n_clusters": 3, "random_state": 0, "architecture": TINY, "plan": plan, **given})
 
 
-def test_finds_groups_that_are_there(blobs: Blobs) -> None:
+def test_it_finds_separated_groups(blobs: Blobs) -> None:
     assert accuracy(blobs[1], make().fit(blobs[0]).labels_) > 0.95
 
 
 @pytest.mark.parametrize(("views", "equal"), [("two", 0), ("one", 1), ("none", 2)])
-def test_the_ablation_leaves_that_many_views_plain(blobs: Blobs, views: str, equal: int) -> None:
+def test_the_ablation_of_views_leaves_one_or_both_plain(
+    blobs: Blobs, views: str, equal: int
+) -> None:
     """[CC]_ Table 4; training on two equal views must still give numbers."""
     model = make(views=views).fit(blobs[0])
     rows = torch.from_numpy(blobs[0]).float()
-    drawn = model._views.draw(rows, torch.Generator().manual_seed(0))
+    drawn = learner_of(model).augmentation.draw(rows, torch.Generator().manual_seed(0))
     assert sum(torch.equal(view, rows) for view in drawn) == equal
     assert np.isfinite(model.history_[-1]["loss"])
 
@@ -68,27 +71,27 @@ def test_each_head_alone_trains_only_its_own_terms(blobs: Blobs) -> None:
     assert "instance" not in make(heads="cluster").fit(blobs[0]).history_[0]
 
 
-def test_instance_only_is_read_out_by_k_means(blobs: Blobs) -> None:
+def test_without_an_assignment_head_k_means_gives_the_clusters(blobs: Blobs) -> None:
     model = make(heads="instance").fit(blobs[0])
     assert accuracy(blobs[1], model.labels_) > 0.9
     np.testing.assert_array_equal(model.predict(blobs[0]), model.labels_)
 
 
-def test_pictures_from_scratch(tmp_path: Path) -> None:
-    """Light and dark pictures, a small ResNet, two epochs: the walk, not the quality."""
+def test_it_is_trained_on_images(tmp_path: Path) -> None:
+    """Light and dark images, a small ResNet, two epochs: that it runs, not its quality."""
     rng = np.random.default_rng(0)
-    pictures = rng.integers(0, 60, (24, 16, 16, 3)).astype(np.uint8)
-    pictures[::2] += 180
+    images = rng.integers(0, 60, (24, 16, 16, 3)).astype(np.uint8)
+    images[::2] += 180
     model = make(
         n_clusters=2,
         backbone="resnet18:width=8,stem=3x3",
         architecture=NetworkConfig(size=16, n_hidden=16, n_projection=8),
         plan=TrainingPlan(epochs_per_round=2, batch_size=12),
-    ).fit(pictures)
+    ).fit(images)
     assert model.labels_.shape == (24,)
     model.save(tmp_path / "m")
     loaded = CC.load(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.predict(pictures), model.predict(pictures))
+    np.testing.assert_array_equal(loaded.predict(images), model.predict(images))
 
 
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
@@ -108,7 +111,9 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(
     assert resumed.history_ == whole.history_
 
 
-def test_a_checkpoint_of_other_settings_or_images_is_refused(blobs: Blobs, tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_settings_or_images_raises_an_error(
+    blobs: Blobs, tmp_path: Path
+) -> None:
     make().fit(blobs[0], checkpoint=tmp_path / "c")
     with pytest.raises(ModelFileError, match=r"another parameters \(n_clusters=3, now 4\)"):
         make(n_clusters=4).fit(blobs[0], checkpoint=tmp_path / "c")
@@ -116,20 +121,20 @@ def test_a_checkpoint_of_other_settings_or_images_is_refused(blobs: Blobs, tmp_p
         make().fit(blobs[0] + 1, checkpoint=tmp_path / "c")
 
 
-def test_a_loaded_model_says_why_it_cannot_train(blobs: Blobs, tmp_path: Path) -> None:
+def test_training_a_loaded_model_raises_an_error(blobs: Blobs, tmp_path: Path) -> None:
     make().fit(blobs[0]).save(tmp_path / "m")
     with pytest.raises(LikewiseError, match="loaded without its images"):
         CC.load(tmp_path / "m").train()
 
 
-def test_a_preset_fills_what_was_left_at_its_default(blobs: Blobs) -> None:
+def test_a_preset_sets_parameters_left_at_their_default(blobs: Blobs) -> None:
     model = make(preset="small", plan=None).start(blobs[0])
     assert model.learner_.plan.epochs_per_round == 40
     with pytest.raises(UnknownNameError, match="did you mean 'small'"):
         make(preset="smal").fit(blobs[0])
 
 
-def test_a_constant_column_does_no_harm(blobs: Blobs) -> None:
+def test_a_constant_column_has_no_effect(blobs: Blobs) -> None:
     X = np.hstack([blobs[0], np.full((120, 2), 7.0)])
     assert accuracy(blobs[1], make().fit(X).labels_) > 0.95
 
@@ -154,80 +159,42 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert (s.instance_temperature, s.cluster_temperature) == (0.5, 1.0)
 
 
-def parts(blobs: Blobs, n: int = 60) -> Iterator[npt.NDArray[Any]]:
-    """Yield parts of a stream; only the newest is alive."""
-    for start in range(n):
-        yield np.roll(blobs[0], 7 * start, axis=0)[:30]
-
-
-def test_a_stream_that_never_fits_in_memory_is_learned_part_by_part(blobs: Blobs) -> None:
-    """The paper's online claim: parts are seen once and forgotten."""
-    model = make()
-    for part in parts(blobs):
-        model.partial_fit(part)
-    assert len(model._data) == 30
-    assert model.labels_.shape == (30,)
-    assert accuracy(blobs[1], model.predict(blobs[0])) > 0.95
-    found = np.concatenate(list(model.predict_stream([blobs[0][:50], blobs[0][50:]])))
-    np.testing.assert_array_equal(found, model.predict(blobs[0]))
-
-
-def test_a_part_that_shows_one_cluster_only_does_not_rename_clusters(blobs: Blobs) -> None:
-    model = make(plan=TrainingPlan(batch_size=64, learning_rate=1e-9)).partial_fit(blobs[0])
-    before = model.predict(blobs[0])
-    last = blobs[0][before == before.max()]
-    np.testing.assert_array_equal(model.partial_fit(last).labels_, before.max())
-    np.testing.assert_array_equal(model.predict(blobs[0]), before)
-
-
-def test_a_saved_stream_goes_on_after_loading(blobs: Blobs, tmp_path: Path) -> None:
-    first, *rest = parts(blobs, 4)
-    whole = make().partial_fit(first)
-    whole.save(tmp_path / "m")
-    loaded = CC.load(tmp_path / "m")
-    for part in rest:
-        whole.partial_fit(part)
-        loaded.partial_fit(part)
-    np.testing.assert_array_equal(loaded.predict_proba(blobs[0]), whole.predict_proba(blobs[0]))
-
-
-def test_a_stream_of_other_vectors_or_without_assignments_is_refused(blobs: Blobs) -> None:
-    model = make().partial_fit(blobs[0])
-    with pytest.raises(ValueError, match="has 9 features"):
-        model.partial_fit(blobs[0][:, :9])
-    with pytest.raises(InvalidParameterError, match="heads='instance' is read out by k-means"):
-        make(heads="instance").partial_fit(blobs[0])
-
-
-def test_extra_images_train_the_instance_head_and_belong_to_no_cluster(blobs: Blobs) -> None:
-    """STL-10's unlabelled images: first in every epoch, instance contrast alone."""
+def test_extra_images_train_the_instance_head_and_belong_to_no_cluster(
+    blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """STL-10's unlabelled images: first in every epoch, with the instance loss alone."""
     X, extra = blobs[0][:60], blobs[0][60:]
     plan = TrainingPlan(epochs_per_round=1, batch_size=60)
     plain, more = make(plan=plan).fit(X), make(plan=plan).fit(X, extra=extra)
     assert more.labels_.shape == (60,)
-    state = {name: [m.learner_.network.state_dict()[name] for m in (plain, more)] for name in STATE}
+    state = {
+        name: [learner_of(m).network.state_dict()[name] for m in (plain, more)] for name in STATE
+    }
     assert not torch.equal(*state["instance.layers.0.weight"])
 
     seen: list[set[str]] = []
     model = make(plan=plan)
-    terms = model._extra_terms
+    step = NetworkLearner.train_steps
 
-    def spied(number: int, indexes: Any) -> Any:
-        found = terms(number, indexes)
-        seen.append(set(found))
-        return found
+    def spied(self: Any, batches: Any, terms: Any, data: Any = None) -> Any:
+        means = step(self, batches, terms, data)
+        seen.append(set(means))
+        return means
 
-    model._extra_terms = spied  # type: ignore[method-assign]
+    monkeypatch.setattr(NetworkLearner, "train_steps", spied)
     model.fit(X, extra=extra)
-    assert seen == [{"instance"}]
-    assert make(plan=plan).fit(X)._extra is None
+    assert seen[0] == {"instance", "loss"}
+    assert seen[1] > seen[0]
     np.testing.assert_array_equal(model.probabilities_, more.probabilities_)
+    assert len(seen) == 2
+    make(plan=plan).fit(X)
+    assert len(seen) == 3  # none on further images
 
 
 STATE = ("instance.layers.0.weight",)
 
 
-def test_the_recipe_of_imagenet_blurs_and_the_others_do_not() -> None:
+def test_only_the_augmentation_for_imagenet_blurs() -> None:
     assert make_augmentation("cc-imagenet", size=224).blur == 0.5
     assert (
         make_augmentation("cc-large", size=96).blur
@@ -236,19 +203,18 @@ def test_the_recipe_of_imagenet_blurs_and_the_others_do_not() -> None:
     )
 
 
-def test_evaluation_keeps_no_features_of_the_images_it_has_seen(blobs: Blobs) -> None:
+def test_prediction_keeps_no_features_in_memory(blobs: Blobs) -> None:
     """So that predicting a long array needs memory for its answers only."""
     model = make(plan=TrainingPlan(epochs_per_round=1)).fit(blobs[0])
     alive: list[weakref.ref[torch.Tensor]] = []
-    look = model._look
+    heads = learner_of(model).network.heads
 
-    def spied(source: Any, indexes: Any) -> Any:
+    def spied(features: torch.Tensor) -> Any:
         gc.collect()
-        assert sum(ref() is not None for ref in alive) <= 1  # the one just seen
-        view = look(source, indexes)
-        alive.append(weakref.ref(view.features))
-        return view
+        assert sum(ref() is not None for ref in alive) <= 1  # of the batch before
+        alive.append(weakref.ref(features))
+        return heads(features)
 
-    model._look = spied  # type: ignore[method-assign]
+    learner_of(model).network.heads = spied  # type: ignore[method-assign]
     model.predict(np.tile(blobs[0], (20, 1)))
     assert len(alive) == 3

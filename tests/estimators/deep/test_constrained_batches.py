@@ -1,4 +1,4 @@
-"""Which images meet in a batch."""
+"""Batches that contain constrained pairs."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,6 @@ from likewise.constraints.relation import Relation
 from likewise.estimators.deep.relations import constrained_batches, constrained_pairs, fraction_met
 from likewise.nn.training import shuffled_batches
 from likewise.seeds import stream
-from likewise_bench.baselines.pcl_authors import fixed_batches
 
 
 def answered(n_images: int = 400, n_answers: int = 60) -> ConstraintGraph:
@@ -21,7 +20,7 @@ def answered(n_images: int = 400, n_answers: int = 60) -> ConstraintGraph:
     return graph
 
 
-def test_linked_images_meet_far_more_often_than_by_chance() -> None:
+def test_constrained_pairs_meet_more_often_than_by_chance() -> None:
     graph = answered()
     linked = fraction_met(graph, constrained_batches(graph, 40, 0, epoch=0))
     by_chance = fraction_met(graph, shuffled_batches(400, 40, 0, epoch=0))
@@ -29,11 +28,11 @@ def test_linked_images_meet_far_more_often_than_by_chance() -> None:
     assert linked > 0.7
 
 
-def test_no_batch_is_more_than_its_share_linked_nor_longer_nor_repeats_an_image() -> None:
+def test_a_batch_has_at_most_its_fraction_of_constrained_images_and_no_duplicates() -> None:
     graph = answered()
     touched = set(constrained_pairs(graph).ravel().tolist())
     plain = list(shuffled_batches(400, 40, 0, epoch=3))
-    batches = list(constrained_batches(graph, 40, 0, epoch=3, share=0.25))
+    batches = list(constrained_batches(graph, 40, 0, epoch=3, fraction=0.25))
     assert len(batches) == len(plain)
     for batch, before in zip(batches, plain, strict=True):
         assert len(set(batch.tolist())) == len(batch) == len(before)
@@ -42,7 +41,7 @@ def test_no_batch_is_more_than_its_share_linked_nor_longer_nor_repeats_an_image(
         assert len(drawn) <= 10
 
 
-def test_without_answers_it_is_the_plain_order() -> None:
+def test_without_answers_batches_are_shuffled_uniformly() -> None:
     graph = ConstraintGraph(50)
     for batch, plain in zip(
         constrained_batches(graph, 20, 1, epoch=2),
@@ -53,7 +52,7 @@ def test_without_answers_it_is_the_plain_order() -> None:
     assert fraction_met(graph, []) == 1.0
 
 
-def test_only_what_links_two_images_counts() -> None:
+def test_only_active_constraints_between_two_images_count() -> None:
     graph = ConstraintGraph(9)
     graph.add(0, 1, Relation.SAME)
     graph.add(1, 2, Relation.SAME)
@@ -81,10 +80,3 @@ def test_every_batch_is_full_whatever_the_answers(n: int, size: int, seed: int) 
         graph.add(int(i), int(j), Relation.SAME if rng.random() < 0.5 else Relation.DIFFERENT)
     for batch in constrained_batches(graph, size, seed, epoch=0):
         assert len(set(batch.tolist())) == len(batch) == min(size, n)
-
-
-def test_fixed_batches_never_change() -> None:
-    """PCL's public code: most answered pairs then never meet."""
-    graph = answered()
-    met = fraction_met(graph, [batch for _ in range(5) for batch in fixed_batches(400, 40)])
-    assert met < 0.3

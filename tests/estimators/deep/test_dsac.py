@@ -1,4 +1,4 @@
-"""DSAC: labels in rounds, what it asks for, how labels spread, and edge cases the paper leaves."""
+"""DSAC: labels in rounds, selection of images, pseudo-labels, and cases the paper leaves open."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, UnknownNameError
-from likewise.estimators.deep.dsac import DSAC
-from likewise.estimators.deep.dsac_targets import labels_of, make_targets
+from likewise.estimators.deep.dsac import DSAC, DSACObjective
+from likewise.estimators.deep.dsac_targets import Targets, labels_of, make_targets
 from likewise.estimators.deep.seeded_kmeans import (
     NO_LABEL,
     Clusters,
@@ -26,6 +26,7 @@ from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
+from tests.estimators.deep.batches import learner_of
 from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
@@ -43,7 +44,7 @@ QUICK = TrainingPlan(n_rounds=3, epochs_per_round=3, batch_size=40, learning_rat
         )
     ],
 )
-def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+def test_it_passes_scikit_learns_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -52,10 +53,26 @@ def make(**given: Any) -> DSAC:
     return DSAC(**given)
 
 
+def objective(model: DSAC) -> DSACObjective:
+    found = learner_of(model).objective
+    assert isinstance(found, DSACObjective)
+    return found
+
+
+def clusters(model: DSAC) -> Clusters:
+    return objective(model).clusters(learner_of(model))[1]
+
+
+def targets(model: DSAC) -> Targets:
+    found = objective(model).targets
+    assert found is not None
+    return found
+
+
 # -- asking -------------------------------------------------------------------
 
 
-def test_it_asks_for_labels_so_many_a_round_and_never_twice() -> None:
+def test_it_asks_for_labels_in_each_round_and_never_twice() -> None:
     oracle, seen = CountingOracle(LabelOracle(FAINT)), []
     model = make().fit(
         X, oracle=oracle, n_questions=15, watch=lambda _: seen.append(oracle.n_answers)
@@ -68,12 +85,11 @@ def test_it_asks_for_labels_so_many_a_round_and_never_twice() -> None:
 
 
 @pytest.mark.parametrize("selection", ["full", "random", "difficult", "representative"])
-def test_each_selection_asks_where_it_says(selection: str) -> None:
+def test_each_selection_chooses_images_near_or_far_from_centres(selection: str) -> None:
     model = make(selection=selection, n_clusters=3).start(X)
     images = np.array([question.images[0] for question in model.ask(9)])
     assert len(set(images)) == 9
-    assert model._grouped is not None
-    found = model._grouped[1]
+    found = clusters(model)
     ranks = np.empty(120)
     for c in range(3):
         members = np.flatnonzero(found.clusters == c)
@@ -90,8 +106,7 @@ def test_each_selection_asks_where_it_says(selection: str) -> None:
 def test_with_one_candidate_the_nearest_of_each_cluster_is_asked_about() -> None:
     model = make(n_clusters=3, n_candidates=1, selection="representative").start(X)
     images = [question.images[0] for question in model.ask(3)]
-    assert model._grouped is not None
-    found = model._grouped[1]
+    found = clusters(model)
     members = [np.flatnonzero(found.clusters == c) for c in range(3)]
     assert sorted(images) == sorted(m[found.distances[m].argmin()] for m in members)
     others = make(n_clusters=3, n_candidates=40, selection="representative").start(X).ask(3)
@@ -103,19 +118,17 @@ def test_one_label_for_each_cluster_alternates_between_the_two_kinds() -> None:
     model = make(n_clusters=4).start(X)
     first = [question.images[0] for question in model.ask(4)]
     then = [question.images[0] for question in model.ask(4)]
-    assert model._grouped is not None
-    distances = model._grouped[1].distances
+    distances = clusters(model).distances
     assert distances[first].max() < distances[then].min()
 
 
-def test_pseudo_labels_never_keep_an_image_from_being_asked() -> None:
+def test_images_with_pseudo_labels_can_still_be_asked_about() -> None:
     model = make(spread_first=1000).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
-    assert model.learner_.objective.targets is not None
-    assert (model.learner_.objective.targets.targets != NO_LABEL).all()
+    assert (targets(model).targets != NO_LABEL).all()
     assert len(model.ask(50)) == 50
 
 
-def test_an_image_that_nobody_can_name_or_is_bad_is_not_asked_again_soon() -> None:
+def test_an_image_passed_or_bad_is_not_asked_again_soon() -> None:
     model = make().start(X[:10])
     model.tell([Question.label(0)], ["cannot_tell"])
     model.tell([Question.label(1)], ["bad_image"])
@@ -123,7 +136,7 @@ def test_an_image_that_nobody_can_name_or_is_bad_is_not_asked_again_soon() -> No
     assert {question.images[0] for question in model.ask(7)} == set(range(3, 10))
 
 
-def test_more_labels_than_images_are_asked_for_as_far_as_there_are_and_said() -> None:
+def test_a_budget_larger_than_the_collection_gives_a_warning() -> None:
     oracle = CountingOracle(LabelOracle(FAINT))
     with pytest.warns(LikewiseWarning, match=r"labels were asked for but only .* were left"):
         make().fit(X[:12], oracle=oracle, n_questions=100)
@@ -133,7 +146,7 @@ def test_more_labels_than_images_are_asked_for_as_far_as_there_are_and_said() ->
 # -- learning -----------------------------------------------------------------
 
 
-def test_labels_teach_it_the_grouping_that_is_meant() -> None:
+def test_labels_lead_to_their_criterion() -> None:
     plan = TrainingPlan(n_rounds=5, epochs_per_round=10, batch_size=40, learning_rate=0.01)
     alone = make(plan=plan).fit(X).labels_  # k-means
     meant = min(BOLD, FAINT, key=lambda grouping: accuracy(grouping, alone))
@@ -152,7 +165,7 @@ def test_before_any_label_it_is_k_means() -> None:
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_images_tied_to_a_labelled_one_are_labelled_too() -> None:
+def test_images_linked_to_a_labelled_one_have_its_label() -> None:
     graph = ConstraintGraph(6)
     graph.label(4, "red")
     graph.label(0, "blue")
@@ -160,7 +173,7 @@ def test_images_tied_to_a_labelled_one_are_labelled_too() -> None:
     assert labels_of(graph, 3).tolist() == [1, -1, -1, -1, 0, 1]
 
 
-def test_more_names_than_clusters_are_said_and_the_first_are_learned() -> None:
+def test_more_names_than_clusters_give_a_warning() -> None:
     graph = ConstraintGraph(4)
     for image, name in enumerate(("red", "green", "blue")):
         graph.label(image, name)
@@ -168,7 +181,7 @@ def test_more_names_than_clusters_are_said_and_the_first_are_learned() -> None:
         assert labels_of(graph, 2).tolist() == [0, 1, -1, -1]
 
 
-def test_pretraining_contrasts_views_first_and_only_then_teaches() -> None:
+def test_pretraining_contrasts_views_before_any_label() -> None:
     plan = QUICK.replace(warmup_epochs=2)
     model = make(plan=plan, pretrain="simclr").fit(X, oracle=LabelOracle(FAINT), n_questions=6)
     phases = ["simclr" in entry for entry in model.history_]
@@ -182,18 +195,16 @@ def test_pretraining_contrasts_views_first_and_only_then_teaches() -> None:
     assert ["simclr" in entry for entry in by_hand.history_] == [True] * 2 + [False] * 3
 
 
-def test_pictures_through_a_network_trained_from_scratch(tmp_path: Path) -> None:
-    rng = stream(0, "pictures")
-    pictures = rng.integers(0, 60, (16, 16, 16, 3)).astype(np.uint8)
-    pictures[::2] += 180
+def test_it_is_trained_on_images(tmp_path: Path) -> None:
+    rng = stream(0, "images")
+    images = rng.integers(0, 60, (16, 16, 16, 3)).astype(np.uint8)
+    images[::2] += 180
     shape = NetworkConfig(size=16)
     model = make(backbone="resnet18:width=8,stem=3x3", architecture=shape, n_embedding=8)
     model.set_params(plan=TrainingPlan(n_rounds=2, epochs_per_round=1, batch_size=8))
-    model.fit(pictures, oracle=LabelOracle([0, 1] * 8), n_questions=4)
+    model.fit(images, oracle=LabelOracle([0, 1] * 8), n_questions=4)
     model.save(tmp_path / "m")
-    np.testing.assert_array_equal(
-        DSAC.load(tmp_path / "m").predict(pictures), model.predict(pictures)
-    )
+    np.testing.assert_array_equal(DSAC.load(tmp_path / "m").predict(images), model.predict(images))
 
 
 def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path) -> None:
@@ -227,21 +238,20 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert (s.architecture.size, s.architecture.recipe) == (96, "simclr-dsac")
 
 
-def test_pseudo_labels_are_spread_only_as_far_as_they_are_told() -> None:
+def test_pseudo_labels_are_spread_to_the_given_number_of_images() -> None:
     def n_taught(**given: Any) -> int:
         model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
-        assert model.learner_.objective.targets is not None
-        return int((model.learner_.objective.targets.targets >= 0).sum())
+        return int((targets(model).targets >= 0).sum())
 
     assert n_taught() == n_taught(pseudo_labels=False) == 6
     assert n_taught(spread_first=5) > 6
     assert n_taught(spread_first=5, pseudo_labels=False) == 6
 
 
-def test_what_it_cannot_do_is_refused() -> None:
+def test_invalid_parameters_raise_an_error() -> None:
     with pytest.raises(UnknownNameError, match="selection; did you mean 'difficult'"):
         make(selection="dificult").fit(X)
-    with pytest.raises(InvalidParameterError, match="reset_each_round=True begins each round"):
+    with pytest.raises(InvalidParameterError, match="DSAC needs reset_each_round=False, got True"):
         make(plan=QUICK.replace(reset_each_round=True)).fit(X)
     with pytest.raises(UnknownNameError, match="pretrain; did you mean 'simclr'"):
         make(pretrain="simcl").fit(X)
@@ -278,21 +288,21 @@ def test_a_cluster_smaller_than_the_spread_gives_all_it_has() -> None:
     centres = np.array([[1.0], [5.0]], dtype=np.float32)
     labels = np.array([-1, 1, -1, -1, -1, -1])  # cluster 0 holds an image of class 1
     found = Clusters(centres, np.array([0, 0, 0, 1, 1, 1]), np.abs(rows[:, 0] - 1))
-    lesson = make_targets(rows, found, labels, n_spread=1000)
-    assert lesson.targets.tolist() == [1, 1, 1, -1, -1, -1]
+    made = make_targets(rows, found, labels, n_spread=1000)
+    assert made.targets.tolist() == [1, 1, 1, -1, -1, -1]
     assert make_targets(rows, found, labels, n_spread=0).targets.tolist() == labels.tolist()
-    np.testing.assert_allclose(lesson.importance[:3].mean(), 1, rtol=1e-6)
-    assert lesson.class_means[1].tolist() == [1.0]
+    np.testing.assert_allclose(made.importance[:3].mean(), 1, rtol=1e-6)
+    assert made.class_means[1].tolist() == [1.0]
 
 
 def test_a_batch_all_labelled_or_all_unlabelled_drops_the_other_term() -> None:
     rows = stream(0, "rows").normal(size=(8, 3)).astype(np.float32)
     labels = np.array([0, 1, 0, 1, -1, -1, -1, -1])
-    lesson = make_targets(rows, seeded_kmeans(rows, 2, labels, 0), labels, n_spread=0)
-    taught = np.flatnonzero(lesson.targets >= 0)
-    others = np.flatnonzero(lesson.targets < 0)
+    found = make_targets(rows, seeded_kmeans(rows, 2, labels, 0), labels, n_spread=0)
+    taught = np.flatnonzero(found.targets >= 0)
+    others = np.flatnonzero(found.targets < 0)
     for part, silent in ((taught, "pull"), (others, "class")):
         tensor = torch.from_numpy(rows[part])
-        terms = lesson.terms(part, tensor, torch.zeros(len(part), 2), gamma=1.0, pull=1.0)
+        terms = found.terms(part, tensor, torch.zeros(len(part), 2), gamma=1.0, pull=1.0)
         assert terms[silent] == 0
         assert torch.isfinite(sum(terms.values(), torch.tensor(0.0)))

@@ -1,6 +1,5 @@
 """OCC: reductions, ablations, the decay of its weight, and its questions."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.occ import OCC
 from likewise.estimators.deep.relations import BatchRelations
 from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import TrainingPlan
-from likewise.estimators.settings import resolve
+from likewise.estimators.parts import Prediction, QueryState
+from likewise.estimators.settings import parameters_in_force, resolve
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
+from tests.estimators.deep.batches import loss_terms, no_relations, views, with_relation
 from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
@@ -38,7 +38,7 @@ QUICK = TrainingPlan(n_rounds=2, epochs_per_round=2, batch_size=40, learning_rat
         )
     ],
 )
-def test_keeps_the_scikit_learn_contract(estimator: Any, check: Any) -> None:
+def test_it_passes_scikit_learns_estimator_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -46,32 +46,9 @@ def make(**given: Any) -> OCC:
     return OCC(**{"n_clusters": 2, "architecture": TINY, "plan": QUICK, "random_state": 0, **given})
 
 
-def views(n: int = 6, k: int = 2) -> tuple[NetworkOutput, NetworkOutput]:
-    rng = torch.Generator().manual_seed(0)
-    a, b = (
-        NetworkOutput(
-            torch.randn(n, 5, generator=rng),
-            torch.randn(n, 4, generator=rng),
-            torch.randn(n, k, generator=rng).softmax(1),
-        )
-        for _ in range(2)
-    )
-    return a, b
-
-
-def nothing_known(n: int = 6) -> BatchRelations:
-    return BatchRelations(torch.zeros(n, n, dtype=torch.int8), torch.zeros(n, n, dtype=torch.int8))
-
-
-def with_relation(value: int, n: int = 6) -> BatchRelations:
-    known = nothing_known(n)
-    known.relations[0, 1] = known.relations[1, 0] = value
-    return known
-
-
 def test_without_answers_it_is_cc_up_to_log_n_and_a_term_on_assignments() -> None:
     a, b = views()
-    terms = make().start(X)._loss_terms(a, b, nothing_known())
+    terms = loss_terms(make().start(X), a, b, no_relations())
     log_n = float(np.log(6))
     expected = {
         "instance": nt_xent(a.z, b.z, temperature=0.5) + log_n,
@@ -90,17 +67,17 @@ def test_without_answers_it_is_cc_up_to_log_n_and_a_term_on_assignments() -> Non
 )
 def test_each_space_alone_keeps_columns_and_balance(spaces: str, left_out: set[str]) -> None:
     a, b = views()
-    terms = make(spaces=spaces).start(X)._loss_terms(a, b, nothing_known())
+    terms = loss_terms(make(spaces=spaces).start(X), a, b, no_relations())
     assert set(terms) == {"instance", "assignment", "cluster", "balance"} - left_out
 
 
-def test_different_is_not_used_by_the_papers_loss_but_by_its_variant() -> None:
+def test_cannot_links_are_used_by_the_variant_of_the_loss_only() -> None:
     a, b = views()
     for loss, is_used in (("logsum", False), ("pairlog", True)):
         model = make(loss=loss).start(X)
-        plain = model._loss_terms(a, b, nothing_known())["instance"]
-        assert bool(model._loss_terms(a, b, with_relation(-1))["instance"] != plain) == is_used
-        assert model._loss_terms(a, b, with_relation(+1))["instance"] != plain
+        plain = loss_terms(model, a, b, no_relations())["instance"]
+        assert bool(loss_terms(model, a, b, with_relation(-1))["instance"] != plain) == is_used
+        assert loss_terms(model, a, b, with_relation(+1))["instance"] != plain
 
 
 def test_the_variant_is_the_loss_of_the_public_code_on_both_spaces() -> None:
@@ -108,7 +85,7 @@ def test_the_variant_is_the_loss_of_the_public_code_on_both_spaces() -> None:
     known = with_relation(+1)
     known.relations[2, 3] = known.relations[3, 2] = -1
     known.guesses[4, 5] = known.guesses[5, 4] = +1
-    terms = make(loss="pairlog").start(X)._loss_terms(a, b, known)
+    terms = loss_terms(make(loss="pairlog").start(X), a, b, known)
     unit = [torch.nn.functional.normalize(view.z, dim=1) for view in (a, b)]
     torch.testing.assert_close(terms["instance"], mean_of_logs(torch.cat(unit), known, 0.5))
     rows = torch.cat([a.p, b.p])
@@ -132,15 +109,15 @@ def mean_of_logs(rows: torch.Tensor, known: BatchRelations, temperature: float) 
     return cost / total
 
 
-def test_a_guess_counts_as_an_answer_does() -> None:
+def test_a_pseudo_link_counts_as_an_answer_does() -> None:
     a, b = views()
     model, answered = make().start(X), with_relation(+1)
     guessed = BatchRelations(torch.zeros_like(answered.relations), answered.relations)
-    for name, term in model._loss_terms(a, b, answered).items():
-        torch.testing.assert_close(term, model._loss_terms(a, b, guessed)[name])
+    for name, term in loss_terms(model, a, b, answered).items():
+        torch.testing.assert_close(term, loss_terms(model, a, b, guessed)[name])
 
 
-def test_the_weight_of_answers_falls_in_a_line_from_fifty_to_nothing(
+def test_the_weight_of_answers_falls_linearly_from_fifty_to_zero(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[float] = []
@@ -161,13 +138,15 @@ def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> No
     rng = stream(seed, "csd")
     old, a, b = rng.normal(size=(3, 30, 4)).astype(np.float32)
     a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
-    asker = PairQuestioner(SimpleNamespace(strategy="csd"), ConstraintGraph(30), seed=0)
-    asker.remember(np.arange(30), old)
-    asker.turn()
-    assert asker.previous is not None
-    assert asker.previous.shape == (30, 4)
+    questioner = PairQuestioner("csd")
+    p = np.full((30, 2), 0.5, dtype=np.float32)
+    state = QueryState(ConstraintGraph(30), old, p, np.arange(2), seed=0)
+    questioner.update(Prediction(old, p), state)
+    questioner.begin_cycle()
+    assert questioner.previous is not None
+    assert questioner.previous.shape == (30, 4)
     batch = np.array([3, 17, 8, 25, 11])
-    asked = asker.ask_in(batch, 1, (a[batch], b[batch]), np.full((5, 2), 0.5))
+    asked = questioner.propose_in_batch(1, batch, (a[batch], b[batch]), p[:5], state)
     best, expected = 0.0, (0, 0)
     for p in range(5):
         for q in range(p + 1, 5):
@@ -181,8 +160,9 @@ def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> No
 
 
 @pytest.mark.parametrize(("space", "width"), [("z", 16), ("backbone", 32)])
-def test_csd_compares_two_rounds_in_the_space_it_is_told(space: str, width: int) -> None:
+def test_csd_compares_two_rounds_in_query_space(space: str, width: int) -> None:
     model = make(query_space=space).fit(X, oracle=LabelOracle(FAINT), n_questions=4)
+    assert isinstance(model.questioner_, PairQuestioner)
     rows, previous = model.questioner_.rows, model.questioner_.previous
     assert rows is not None
     assert previous is not None
@@ -198,8 +178,8 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert (s.plan.epochs_per_round, s.plan.batch_size, s.plan.learning_rate) == (1000, 256, 3e-4)
     assert (s.cluster_temperature, s.parity, s.candidates) == (1.0, False, "random")
     assert s.loss == "logsum"
-    assert vars(resolve(OCC(preset="pairlog"))) == {
-        **vars(s),
+    assert parameters_in_force(OCC(preset="pairlog")) == {
+        **parameters_in_force(OCC(preset="paper")),
         "preset": "pairlog",
         "loss": "pairlog",
     }
@@ -228,17 +208,19 @@ def test_a_preset_can_be_changed_also_back_to_a_default() -> None:
         ({"query_space": "backbon"}, "query_space; did you mean 'backbone'"),
     ],
 )
-def test_a_mistyped_choice_is_refused_and_corrected(given: dict[str, Any], message: str) -> None:
+def test_an_unknown_choice_raises_an_error_with_the_nearest(
+    given: dict[str, Any], message: str
+) -> None:
     with pytest.raises(UnknownNameError, match=message):
         make(**given).fit(X)
 
 
-def test_a_negative_strength_is_refused() -> None:
+def test_a_negative_strength_raises_an_error() -> None:
     with pytest.raises(InvalidParameterError, match=r"weight=-.* would push apart"):
         make(strength=-1.0).fit(X)
 
 
-def test_with_two_clusters_parity_makes_different_from_different_the_same() -> None:
+def test_with_two_clusters_and_parity_two_cannot_links_imply_a_must_link() -> None:
     links = [(0, 1), (1, 2)]
     assert make(parity=True).fit(X, cl=links).constraints_.relation(0, 2) == Relation.SAME
     assert make(parity=False).fit(X, cl=links).constraints_.relation(0, 2) == Relation.UNKNOWN

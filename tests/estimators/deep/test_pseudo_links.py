@@ -1,4 +1,4 @@
-"""Label extension: late, confident, apart from all answers, and never in the way of a question."""
+"""Pseudo-links: confident pairs, in the last epochs, kept apart from answers."""
 
 from typing import Any
 
@@ -11,12 +11,13 @@ from likewise.constraints.relation import Relation
 from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.occ import OCC
 from likewise.estimators.deep.pcl import PCL
-from likewise.estimators.deep.relations import extend, relations_of
+from likewise.estimators.deep.relations import PseudoLinks, relations_of
 from likewise.estimators.params import TrainingPlan
 from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(60)
 INDEXES = np.array([7, 3, 5, 1])
+LINKS = PseudoLinks(fraction=1.0, threshold=0.9)
 
 
 def view(*, p: list[float], z: list[list[float]]) -> NetworkOutput:
@@ -29,10 +30,10 @@ def view(*, p: list[float], z: list[list[float]]) -> NetworkOutput:
 ALIKE = [[1.0, 0.0], [1.0, 0.01], [1.0, 0.1], [1.0, 0.0]]
 
 
-def test_the_most_similar_of_the_confident_pairs_is_guessed_to_be_the_same() -> None:
+def test_the_most_similar_confident_pair_is_linked() -> None:
     graph = ConstraintGraph(10)
     sure = view(p=[0.99, 0.98, 0.99, 0.5], z=ALIKE)  # the last one is alike but not sure
-    assert extend(graph, INDEXES, sure, sure, threshold=0.9) == (7, 3)
+    assert LINKS.add_one(graph, INDEXES, sure, sure) == (7, 3)
     assert not graph.relations(INDEXES).any()
     assert graph.pair_relations([(3, 7)], pseudo=True).tolist() == [Relation.SAME]
 
@@ -45,18 +46,20 @@ def test_the_most_similar_of_the_confident_pairs_is_guessed_to_be_the_same() -> 
         ([0.99, 0.99, 0.5, 0.5], [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]),  # not alike
     ],
 )
-def test_nothing_is_guessed_without_all_three(p: list[float], z: list[list[float]]) -> None:
+def test_no_pair_is_linked_unless_it_meets_all_conditions(
+    p: list[float], z: list[list[float]]
+) -> None:
     seen = view(p=p, z=z)
     graph = ConstraintGraph(10)
-    assert extend(graph, INDEXES, seen, seen, threshold=0.9) is None
+    assert LINKS.add_one(graph, INDEXES, seen, seen) is None
     assert graph.pseudo() == {}
 
 
-def test_what_is_known_is_not_guessed_and_a_guess_is_not_repeated() -> None:
+def test_related_pairs_are_not_linked_and_links_are_not_repeated() -> None:
     graph = ConstraintGraph(10)
     graph.add(7, 3, Relation.DIFFERENT)
     sure = view(p=[0.99, 0.98, 0.99, 0.5], z=ALIKE)
-    guesses = [extend(graph, INDEXES, sure, sure, threshold=0.9) for _ in range(3)]
+    guesses = [LINKS.add_one(graph, INDEXES, sure, sure) for _ in range(3)]
     assert guesses[0] == (3, 5)
     assert guesses[1:] == [None, None]  # 7 and 5 would contradict the answer
     known = relations_of(graph, INDEXES, torch.device("cpu"))
@@ -68,7 +71,7 @@ def test_what_is_known_is_not_guessed_and_a_guess_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("make", [OCC, PCL])
-def test_it_begins_late_and_only_where_it_is_on(make: Any) -> None:
+def test_links_are_added_in_the_last_epochs_if_switched_on(make: Any) -> None:
     plan = TrainingPlan(epochs_per_round=10, batch_size=60, learning_rate=0.01)
     given: dict[str, Any] = {"n_clusters": 2, "architecture": TINY, "random_state": 0}
     seen: list[int] = []
@@ -78,7 +81,7 @@ def test_it_begins_late_and_only_where_it_is_on(make: Any) -> None:
     assert make(plan=plan, **given).fit(X).constraints_.pseudo() == {}
 
 
-def test_a_guess_never_keeps_a_pair_from_being_asked() -> None:
+def test_linked_pairs_can_still_be_asked_about() -> None:
     model = PCL(
         n_clusters=2, architecture=TINY, plan=TrainingPlan(epochs_per_round=1), random_state=0
     )

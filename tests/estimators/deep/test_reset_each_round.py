@@ -1,4 +1,4 @@
-"""Rounds that begin with an untrained network, and what the log says of each epoch."""
+"""Rounds that begin with an untrained network, and the metrics of each epoch."""
 
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,13 @@ import pytest
 import torch
 
 from likewise.errors import InvalidParameterError
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.occ import OCC
 from likewise.estimators.deep.pcl import PCL
 from likewise.estimators.params import TrainingPlan
 from likewise.nn.losses.contrastive import occ_contrastive
 from likewise.oracles.simulated import LabelOracle
+from tests.estimators.deep.batches import learner_of
 from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(120)
@@ -25,16 +27,19 @@ def make(plan: TrainingPlan = FRESH, **given: Any) -> OCC:
     return OCC(n_clusters=2, architecture=TINY, plan=plan, random_state=0, **given)
 
 
-def test_every_round_begins_with_another_untrained_network() -> None:
+def test_every_round_begins_with_another_untrained_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     begun: list[torch.Tensor] = []
     model = make()
-    anew = model._begin_anew
+    reset = NetworkLearner._reset_network
 
-    def spied() -> None:
-        anew()
-        begun.append(model.learner_.network.backbone.layers[0][0].weight.detach().clone())  # type: ignore[index,union-attr]  # of a VectorTrunk
+    def spied(learner: NetworkLearner) -> None:
+        reset(learner)
+        first = next(iter(learner.network.backbone.parameters()))
+        begun.append(first.detach().clone())
 
-    model._begin_anew = spied  # type: ignore[method-assign]
+    monkeypatch.setattr(NetworkLearner, "_reset_network", spied)
     model.fit(X, oracle=LabelOracle(FAINT), n_questions=9)
     assert len(begun) == 3  # the first when it is built
     assert not torch.equal(begun[0], begun[1])
@@ -42,12 +47,12 @@ def test_every_round_begins_with_another_untrained_network() -> None:
     assert len(model.history_) == 6
 
 
-def test_epochs_beyond_a_round_go_on_with_the_same_network() -> None:
+def test_epochs_beyond_a_round_continue_with_the_same_network() -> None:
     model = make().start(X)
     model.train()
-    network = model.network_
-    assert model.train(2).learner_.network is network
-    assert model.train().learner_.network is not network
+    network = learner_of(model).network
+    assert learner_of(model.train(2)).network is network
+    assert learner_of(model.train()).network is not network
 
 
 def test_the_weight_of_answers_falls_within_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,18 +88,18 @@ def test_a_resumed_training_is_the_uninterrupted_one_bit_for_bit(tmp_path: Path)
         assert resumed.constraints_.answers == whole.constraints_.answers
 
 
-def test_guesses_of_a_network_that_is_no_more_are_dropped() -> None:
-    given: dict[str, Any] = {"extension": 0.9, "extension_threshold": 0.3}
-    model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=9)
-    assert model.constraints_.pseudo() != {}
-    model._begin_anew()
-    assert model.constraints_.pseudo() == {}
+def test_pseudo_links_of_the_previous_network_are_removed() -> None:
+    model = make(extension=0.6, extension_threshold=0.3)
+    seen: list[int] = []
+    model.fit(X, progress=lambda *_: seen.append(len(model.constraints_.pseudo())))
+    assert seen[::2] == [0, 0, 0]  # after the first epoch of each round
+    assert min(seen[1::2]) > 0  # after the second
 
 
 @pytest.mark.parametrize(
     ("sampler", "at_least", "at_most"), [("linked", 0.9, 1), ("uniform", 0, 0.8)]
 )
-def test_the_log_says_how_many_links_met_and_how_even_clusters_are(
+def test_the_history_holds_constraints_met_and_the_entropy_of_cluster_sizes(
     sampler: Any, at_least: float, at_most: float
 ) -> None:
     plan = FRESH.replace(sampler=sampler, constrained_fraction=0.5)
@@ -105,17 +110,17 @@ def test_the_log_says_how_many_links_met_and_how_even_clusters_are(
     assert "links_met" not in make().fit(X).history_[0]  # nothing was answered
 
 
-def test_wide_vectors_are_narrowed_once_and_saved_with_the_model(tmp_path: Path) -> None:
+def test_wide_vectors_are_projected_and_the_projection_saved(tmp_path: Path) -> None:
     wide = np.hstack([X, np.random.default_rng(0).normal(size=(120, 700))]).astype(np.float32)
     model = make(FRESH.replace(n_rounds=1)).fit(wide)
-    assert model._rows(model._data, np.arange(3)).shape == (3, 512)
+    assert learner_of(model).inputs(np.arange(3)).shape == (3, 512)
     model.save(tmp_path / "m")
     loaded = OCC.load(tmp_path / "m")
     np.testing.assert_allclose(loaded.predict_proba(wide), model.predict_proba(wide), atol=1e-6)
 
 
-def test_a_share_of_a_batch_is_a_share() -> None:
+def test_constrained_fraction_is_between_0_and_1() -> None:
     with pytest.raises(
-        InvalidParameterError, match=r"constrained_fraction=1.5 is no share of a batch"
+        InvalidParameterError, match="constrained_fraction must be between 0 and 1, got 1.5"
     ):
         TrainingPlan(constrained_fraction=1.5)

@@ -11,10 +11,12 @@ from likewise.errors import InvalidParameterError
 from likewise.queries.base import Pool
 from likewise.queries.candidates import all_pairs
 from likewise_bench.baselines.pcl_authors import JointAuthors
+from tests.queries import conftest as pools
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
 PAIRS = np.array([[0, 2], [0, 3], [1, 4], [2, 5], [3, 6], [5, 7]])
 MakePool = Callable[..., Pool]
+make_pool, pool = pools.make_pool, pools.pool
 
 
 def authors_by_loops(pool: Pool, pairs: Pairs) -> list[float]:
