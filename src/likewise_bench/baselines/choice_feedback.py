@@ -1,7 +1,7 @@
 """IDC: which images to ask about (value mining), and the losses of the answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from likewise.queries.density import neighbour_distances
 from likewise.types import Floats, Indexes
 
 UNASSIGNED = -1
+_SAVED_NAMES = {"chosen": "feedback.chosen", "excluded": "feedback.refused"}  # as in release 0.1
 _TINY = 1e-8
 _N_NEIGHBOURS = 20
 _N_CANDIDATES = 600  # images of the highest value, among which diversity is maximised
@@ -135,16 +136,15 @@ class ChoiceFeedback:
         return terms
 
     def to_arrays(self) -> dict[str, Any]:
-        """Return all fields by name, for a checkpoint."""
-        return {f"feedback.{f.name}": getattr(self, f.name) for f in fields(self)}
+        """Return all fields by their names in saved models."""
+        return {name: getattr(self, field) for field, name in _SAVED_NAMES.items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Self | None:
         """Return what `to_arrays` wrote; None if it is not in `arrays`."""
-        names = [f.name for f in fields(cls)]
-        if f"feedback.{names[0]}" not in arrays:
+        if not set(_SAVED_NAMES.values()) <= set(arrays):
             return None
-        return cls(**{name: arrays[f"feedback.{name}"] for name in names})
+        return cls(**{field: arrays[name] for field, name in _SAVED_NAMES.items()})
 
 
 def feedback_from_groups(

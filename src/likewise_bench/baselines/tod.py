@@ -105,7 +105,7 @@ class TODObjective(Objective):
     @property
     def has_labels(self) -> bool:
         """Return whether there were labels at the last training."""
-        return self.classes is not None and bool((self.classes >= 0).any())
+        return self._earlier is not None and self._centroids is None
 
     def discrepancy(self, probabilities: Floats) -> Floats:
         """Return how far outputs are from those of the previous round; zero without one."""
@@ -119,9 +119,14 @@ class TODObjective(Objective):
         self.classes = labels_of(learner.constraints, learner.n_clusters)
         self._earlier = learner.forward_all().probabilities
 
+    def begin_epoch(self, learner: NetworkLearner) -> None:
+        """Collect the labels, if an interrupted training continues."""
+        if self.classes is None:
+            self.classes = labels_of(learner.constraints, learner.n_clusters)
+
     def batches(self, learner: NetworkLearner) -> Iterator[Indexes]:
         """Yield batches, up to half of each labelled images."""
-        assert self.classes is not None  # see `begin_training`
+        assert self.classes is not None  # see `begin_epoch`
         labelled = np.flatnonzero(self.classes >= 0)
         rng = stream(learner.seed, "labelled", learner.epoch)
         for batch in learner.sample_batches():
@@ -131,7 +136,7 @@ class TODObjective(Objective):
     def terms(self, batch: Batch) -> dict[str, Tensor]:
         """Return the agreement, and the cross-entropy if there are labels in the batch."""
         output, network = batch.plain, batch.network
-        assert self.classes is not None  # see `begin_training`
+        assert self.classes is not None  # see `begin_epoch`
         assert self._earlier is not None
         assert isinstance(network, EmbeddingNetwork)
         labels = torch.from_numpy(self.classes[batch.indexes]).to(output.p.device)
@@ -145,11 +150,11 @@ class TODObjective(Objective):
 
     def end_training(self, learner: NetworkLearner) -> None:
         """Without labels: run k-means on the embeddings."""
+        assert self.classes is not None  # see `begin_epoch`
         rows = unit_rows(learner.forward_all().embeddings)
-        is_trained = self.has_labels
-        self._centroids = (
-            None if is_trained else fit_centroids(rows, learner.n_clusters, learner.seed)
-        )
+        self._centroids = None
+        if not (self.classes >= 0).any():
+            self._centroids = fit_centroids(rows, learner.n_clusters, learner.seed)
 
     def predict(self, prediction: Prediction) -> Prediction:
         """Return unit embeddings, and without labels soft assignments to the centroids."""
@@ -159,14 +164,13 @@ class TODObjective(Objective):
         return prediction._replace(embeddings=rows, probabilities=probabilities)
 
     def get_state(self) -> State:
-        """Return centroids, earlier outputs and classes."""
-        state = {"centres": self._centroids, "earlier": self._earlier, "classes": self.classes}
+        """Return centroids and earlier outputs."""
+        state = {"centres": self._centroids, "earlier": self._earlier}
         return {name: array for name, array in state.items() if array is not None}
 
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned."""
         self._centroids, self._earlier = state.get("centres"), state.get("earlier")
-        self.classes = state.get("classes")
 
 
 class TODQuestioner(Questioner):
