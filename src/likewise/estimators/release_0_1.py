@@ -35,7 +35,7 @@ def upgrade(
     found["learner/round"] = np.array(numbers["_round"] + is_mid_round)
     for old, new in _LEARNER_NUMBERS.items():
         found[f"learner/{new}"] = np.array(numbers.pop(old, 0))
-    if "bank" in arrays:  # PCL: now a buffer of the network
+    if "bank" in arrays and description["method"] == "PCL":  # now a buffer of the network
         found["learner/network:bank"] = found.pop("learner/bank")
     found["questioner/n_calls"] = np.array(asker["n_calls"])
     numbers = {_NUMBERS.get(name, name): value for name, value in numbers.items()}
