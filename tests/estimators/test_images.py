@@ -16,6 +16,7 @@ from likewise.estimators.kmeans import KMeans
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.images.files import read_folder
 from tests.desk.folder import paint_folder
+from tests.estimators.deep.batches import learner_of
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ ONE = TrainingPlan(n_rounds=1, epochs_per_round=1, batch_size=6)
 def test_a_deep_method_trains_its_default_backbone_on_images(photos: Path) -> None:
     model = PCL(n_clusters=2, architecture=SMALL, plan=ONE, random_state=0).fit(photos)
     assert model._data.n_columns is None
-    assert sum(isinstance(m, nn.Conv2d) for m in model.learner_.network.modules()) == 20
+    assert sum(isinstance(m, nn.Conv2d) for m in learner_of(model).network.modules()) == 20
     assert model.predict(photos).shape == (12,)
 
 
@@ -103,7 +104,7 @@ def test_a_deep_method_uses_vectors_as_they_are() -> None:
 def test_images_cannot_be_predicted_by_a_model_of_vectors_nor_the_reverse(photos: Path) -> None:
     X = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
     of_vectors = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(X)
-    with pytest.raises(InvalidParameterError, match="fitted to vectors, got images; .*encoder="):
+    with pytest.raises(InvalidParameterError, match=r"fitted to vectors, got images; .*encoder="):
         of_vectors.predict(photos)
     of_images = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(photos)
     with pytest.raises(InvalidParameterError, match="fitted to images, got vectors; give images"):

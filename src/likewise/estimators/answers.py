@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, DIFFERENT, SAME, Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, PoolExhaustedError
-from likewise.oracles.base import Oracle
+
+if TYPE_CHECKING:
+    from likewise.oracles.base import Oracle
 
 Tell = Callable[[Sequence[Question], Sequence[Answer]], Any]
 _RELATIONS = {1: SAME, -1: DIFFERENT, 0: CANNOT_TELL}
@@ -60,7 +62,7 @@ def constraints_to_answers(
 
 
 def ask_oracle(
-    questions: Sequence[Question], oracle: Oracle, graph: ConstraintGraph, tell: Tell
+    questions: Sequence[Question], oracle: "Oracle", graph: ConstraintGraph, tell: Tell
 ) -> int:
     """Have questions answered one after another; return how many were asked.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import (
@@ -19,7 +19,6 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, PoolExhaustedError
-from likewise.estimators import persistence
 from likewise.estimators.answers import (
     ask_oracle,
     constraints_to_answers,
@@ -36,11 +35,13 @@ from likewise.estimators.data import (
     load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
-from likewise.estimators.parts import Learner, Questioner, QueryState
+from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.estimators.settings import preset_values, resolve
-from likewise.oracles.base import Oracle
 from likewise.progress import Progress, silent
 from likewise.types import Floats, Indexes
+
+if TYPE_CHECKING:
+    from likewise.oracles.base import Oracle
 
 Watch = Callable[["InteractiveClusterer"], None]
 
@@ -80,7 +81,7 @@ class InteractiveClusterer(
         Questions asked, answers given, rounds finished.
     """
 
-    n_clusters: int | None
+    n_clusters: Any  # int, or None if `finds_n_clusters`
     encoder: Any
     random_state: int | None
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -91,7 +92,21 @@ class InteractiveClusterer(
     labels_: Indexes
     probabilities_: Floats
     embeddings_: Floats
+    columns_: Indexes
+    violations_: int
+    constraints_: ConstraintGraph
+    history_: list[dict[str, float]]
     settings_: Self
+    learner_: Learner
+    questioner_: Questioner
+    seed_: int
+    n_asked_: int
+    n_answered_: int
+    budget_: int
+    round_: int
+    _data: Data
+    _is_warm: bool
+    _checkpoint: Path | None
 
     # -- what a method defines --------------------------------------------------
 
@@ -188,7 +203,7 @@ class InteractiveClusterer(
         X: Any,
         y: object = None,
         *,
-        oracle: Oracle | None = None,
+        oracle: "Oracle | None" = None,
         n_questions: int = 0,
         answers: Iterable[Answer] = (),
         progress: Progress = silent,
@@ -223,7 +238,9 @@ class InteractiveClusterer(
         self.start(X)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         if self._checkpoint is not None and self._checkpoint.exists():
-            persistence.restore(self, self._checkpoint)
+            from likewise.estimators.persistence import restore
+
+            restore(self, self._checkpoint)
         else:
             self.tell([answer.question for answer in given], given)
         self.budget_ = n_questions
@@ -232,7 +249,7 @@ class InteractiveClusterer(
         return self
 
     def run_rounds(
-        self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
+        self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
     ) -> None:
         """Warm up, then ask and train in rounds; called by `fit`."""
         in_batches = BatchQuestions.of(self, oracle)
@@ -243,7 +260,7 @@ class InteractiveClusterer(
             self._run_rounds(oracle, n_questions, progress, watch)
 
     def _run_rounds(
-        self, oracle: Oracle | None, n_questions: int, progress: Progress, watch: Watch | None
+        self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
     ) -> None:
         plan = self.learner_.plan
         if plan.warmup_epochs and not self._is_warm:
@@ -260,7 +277,7 @@ class InteractiveClusterer(
             if watch is not None:
                 watch(self)
 
-    def ask_oracle(self, oracle: Oracle, n: int) -> None:
+    def ask_oracle(self, oracle: "Oracle", n: int) -> None:
         """Have `oracle` answer `n` questions, or as many as are open."""
         while n > 0:
             try:
@@ -273,7 +290,7 @@ class InteractiveClusterer(
             n_put = self.put(questions, oracle)
             n = n - n_put if n_put else 0  # nothing was left to ask
 
-    def put(self, questions: Sequence[Question], oracle: Oracle) -> int:
+    def put(self, questions: Sequence[Question], oracle: "Oracle") -> int:
         """Have `oracle` answer questions that earlier answers do not imply; return how many."""
         n_put = ask_oracle(questions, oracle, self.constraints_, self.tell)
         self.n_asked_ -= len(questions) - n_put
@@ -338,13 +355,17 @@ class InteractiveClusterer(
     def save(self, path: str | Path) -> None:
         """Write the model to the folder `path`: safetensors and JSON, no pickle."""
         check_is_fitted(self, "labels_")
-        persistence.save(self, Path(path))
+        from likewise.estimators.persistence import save
+
+        save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, **parameters: Any) -> Self:
         """Return a saved model; give `parameters` that could not be saved as JSON."""
-        model = persistence.load(Path(path), cls, parameters)
-        assert isinstance(model, cls)  # `persistence.load` checks the class
+        from likewise.estimators.persistence import load
+
+        model = load(Path(path), cls, parameters)
+        assert isinstance(model, cls)  # `load` checks the class
         return model
 
     # -- inside -----------------------------------------------------------------------
@@ -358,7 +379,7 @@ class InteractiveClusterer(
         self.constraints_ = self._make_constraints(len(data))
         self.n_asked_ = self.n_answered_ = self.budget_ = self.round_ = 0
         self._is_warm = False
-        self._checkpoint: Path | None = None
+        self._checkpoint = None
         self.learner_, self.questioner_ = self._make_parts(data)
         BatchQuestions.check(self)
         self.history_ = self.learner_.history = []

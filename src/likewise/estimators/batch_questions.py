@@ -1,16 +1,16 @@
 """Questions inside a training batch, as OCC and PCL ask them: a callback of the learner."""
 
 import warnings
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError, LikewiseWarning
-from likewise.estimators.pair_questioner import PairQuestioner
-from likewise.oracles.base import Oracle
 from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
+    from likewise.estimators.pair_questioner import PairQuestioner
+    from likewise.oracles.base import Oracle
 
 
 class BatchQuestions:
@@ -23,13 +23,12 @@ class BatchQuestions:
     oracle : Oracle
     """
 
-    def __init__(self, estimator: "InteractiveClusterer", oracle: Oracle) -> None:
-        assert isinstance(estimator.questioner_, PairQuestioner)  # see `check`
+    def __init__(self, estimator: "InteractiveClusterer", oracle: "Oracle") -> None:
         self._estimator, self._oracle = estimator, oracle
-        self._questioner = estimator.questioner_
+        self._questioner = cast("PairQuestioner", estimator.questioner_)  # see `check`
 
     @classmethod
-    def of(cls, estimator: "InteractiveClusterer", oracle: Oracle | None) -> Self | None:
+    def of(cls, estimator: "InteractiveClusterer", oracle: "Oracle | None") -> Self | None:
         """Return the callback for `fit`; None if the plan asks between rounds."""
         if not _is_wanted(estimator):
             return None
@@ -40,8 +39,7 @@ class BatchQuestions:
     @staticmethod
     def check(estimator: "InteractiveClusterer") -> None:
         """Raise if the plan wants questions inside batches and the method cannot ask them."""
-        learner, questioner = estimator.learner_, estimator.questioner_
-        can_ask = learner.asks_in_batches and isinstance(questioner, PairQuestioner)
+        can_ask = estimator.learner_.asks_in_batches and estimator.questioner_.asks_in_batches
         if _is_wanted(estimator) and not can_ask:
             raise InvalidParameterError(
                 f"{type(estimator).__name__} asks between rounds only, got "

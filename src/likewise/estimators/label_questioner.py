@@ -10,7 +10,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer, Question
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.pair_questioner import RECENT
-from likewise.estimators.parts import Questioner, QueryState, State
+from likewise.estimators.parts import QueryState, Questioner, State
 from likewise.queries.density import N_CANDIDATES
 from likewise.queries.dsac import difficult, quotas, representatives, shares
 from likewise.seeds import stream

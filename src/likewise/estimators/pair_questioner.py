@@ -8,12 +8,10 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
 from likewise.errors import UnknownNameError
-from likewise.estimators.parts import Prediction, Questioner, QueryState, State
+from likewise.estimators.parts import Prediction, QueryState, Questioner, State
 from likewise.queries.base import Pool, QueryStrategy, Random, join_views, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs, placing_pairs, random_pairs
-from likewise.queries.occ import SimilarityChange
-from likewise.queries.registry import make_strategy
 from likewise.seeds import stream
 from likewise.types import Indexes, Pairs
 
@@ -43,6 +41,8 @@ class PairQuestioner(Questioner):
         Number of first questions drawn at random.
     """
 
+    asks_in_batches = True
+
     def __init__(
         self,
         strategy: str | QueryStrategy = "random",
@@ -51,9 +51,7 @@ class PairQuestioner(Questioner):
     ) -> None:
         if candidates not in CANDIDATES:
             raise UnknownNameError("rule for candidates", candidates, CANDIDATES)
-        self.strategy: QueryStrategy = (
-            make_strategy(strategy) if isinstance(strategy, str) else strategy
-        )
+        self.strategy = _strategy(strategy)
         self.candidates, self.initial_questions = candidates, initial_questions
         self.ask_again_after = None if candidates == "random" else _ASK_AGAIN_AFTER
         self.n_calls = 0
@@ -116,7 +114,7 @@ class PairQuestioner(Questioner):
         constraints = BatchConstraints(state.constraints, indexes)
         # CSD compares with remembered rows, which are means of both views; for all others
         # the similarities of the two views are averaged.
-        is_csd = isinstance(self.strategy, SimilarityChange)
+        is_csd = _compares_cycles(self.strategy)
         pool = Pool(
             unit_rows(views[0] + views[1]) if is_csd else join_views(*views),
             probabilities,
@@ -157,7 +155,7 @@ class PairQuestioner(Questioner):
     @property
     def _strategy(self) -> QueryStrategy:
         # CSD compares two cycles: before the second there is nothing to compare.
-        too_early = isinstance(self.strategy, SimilarityChange) and self.previous is None
+        too_early = _compares_cycles(self.strategy) and self.previous is None
         return Random() if too_early else self.strategy
 
     def _draw(self, state: QueryState) -> np.random.Generator:
@@ -190,6 +188,18 @@ class PairQuestioner(Questioner):
         if n_images <= _ALL_PAIRS_UP_TO:
             return all_pairs(np.arange(n_images))
         return random_pairs(n_images, max(_N_SAMPLED, 4 * n), rng)
+
+
+def _strategy(strategy: str | QueryStrategy) -> QueryStrategy:
+    from likewise.queries.registry import make_strategy
+
+    return make_strategy(strategy) if isinstance(strategy, str) else strategy
+
+
+def _compares_cycles(strategy: QueryStrategy) -> bool:
+    from likewise.queries.occ import SimilarityChange
+
+    return isinstance(strategy, SimilarityChange)
 
 
 def unit_rows(rows: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
@@ -90,7 +90,8 @@ class TrainingPlan:
         UnknownNameError
             If there is no such field.
         """
-        return _replace(self, changes)
+        check_field_names(self, changes)
+        return replace(self, **changes)
 
     def questions_in_round(self, n_questions: int, number: int) -> int:
         """Return how many of `n_questions` are asked in round `number` (from 0)."""
@@ -145,15 +146,16 @@ class NetworkConfig:
         UnknownNameError
             If there is no such field.
         """
-        return _replace(self, changes)
+        check_field_names(self, changes)
+        return replace(self, **changes)
 
 
-def _replace(config: Any, changes: Mapping[str, Any]) -> Any:
+def check_field_names(config: Any, names: Iterable[str]) -> None:
+    """Raise unless all `names` are fields of a dataclass; the nearest is suggested."""
     known = [field.name for field in fields(config)]
-    for name in changes:
+    for name in names:
         if name not in known:
             raise UnknownNameError(f"field of {type(config).__name__}", name, known)
-    return replace(config, **changes)
 
 
 def check_range(name: str, value: float, least: float, most: float = math.inf) -> None:

@@ -114,9 +114,7 @@ class Learner(ABC):
         """Make everything that is trained; `data` may be `MissingData` for a loaded model."""
 
     @abstractmethod
-    def train(
-        self, constraints: ConstraintGraph, epochs: int | None, progress: Progress
-    ) -> None:
+    def train(self, constraints: ConstraintGraph, epochs: int | None, progress: Progress) -> None:
         """Train on the data given to `build` and on all answers so far.
 
         `progress` is called after each epoch, when `get_state` can be saved.
@@ -149,14 +147,15 @@ class Questioner(ABC):
     ----------
     ask_again_after : int or None
         Answers after which `fit` proposes questions anew within a round; None: once a round.
+    asks_in_batches : bool
+        Whether it can ask inside a training batch, as `PairQuestioner` can.
     """
 
     ask_again_after: int | None = None
+    asks_in_batches: bool = False
 
     @abstractmethod
-    def propose(
-        self, n: int, state: QueryState, *, allow_fewer: bool = False
-    ) -> list[Question]:
+    def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return the `n` most useful questions, best first.
 
         Raises
@@ -167,6 +166,7 @@ class Questioner(ABC):
 
     def update(self, prediction: Prediction, state: QueryState) -> None:
         """Take note of a new prediction of the collection, after `start` and each training."""
+        return
 
     def get_state(self) -> State:
         """Return everything that must be saved to continue with the same questions."""
@@ -174,13 +174,12 @@ class Questioner(ABC):
 
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned, or arrays of release 0.1 under their old names."""
+        return
 
 
 class NoQuestions(Questioner):
     """For methods that ask nothing."""
 
-    def propose(
-        self, n: int, state: QueryState, *, allow_fewer: bool = False
-    ) -> list[Question]:
+    def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return nothing."""
         return []

@@ -70,7 +70,10 @@ def upgrade_parameters(cls: type, saved: Mapping[str, Any]) -> dict[str, Any]:
         present = names.get(name, name)
         if present is None:
             continue
-        if isinstance(value, dict):  # a training plan or a network configuration
-            value = {RENAMED_FIELDS.get(field, field): v for field, v in value.items()}
-        found[present] = value
+        is_dataclass = isinstance(value, dict)  # a training plan or a network configuration
+        found[present] = _upgrade_fields(value) if is_dataclass else value
     return found
+
+
+def _upgrade_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
+    return {RENAMED_FIELDS.get(field, field): value for field, value in saved.items()}

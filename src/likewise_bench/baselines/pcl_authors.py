@@ -11,11 +11,11 @@ from torch import Tensor
 from likewise.errors import InvalidParameterError
 from likewise.estimators.data import Data
 from likewise.estimators.deep.inputs import make_views
-from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.learner import PREDICT_BATCH, NetworkLearner
 from likewise.estimators.deep.networks import ClusterNetwork, cluster_network_factory
 from likewise.estimators.deep.objective import Batch
 from likewise.estimators.deep.pcl import PAPER, PCL, ContextNetwork, PCLObjective
-from likewise.estimators.deep.relations import PseudoLinks
+from likewise.estimators.deep.relations import LabelExtension
 from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, check_choice
 from likewise.estimators.parts import Learner, Questioner
@@ -133,8 +133,8 @@ class PCLAuthors(PCL):
             AuthorsObjective(s),
             make_views(data, config, s.views),
             plan,
-            pseudo_links=PseudoLinks(s.extension, s.extension_threshold),
-            **({"predict_batch": plan.batch_size} if s.companions else {}),
+            extension=LabelExtension(s.extension, s.extension_threshold),
+            predict_batch=plan.batch_size if s.companions else PREDICT_BATCH,
         )
         return learner, PairQuestioner(self._strategy(), s.candidates, s.initial_questions)
 

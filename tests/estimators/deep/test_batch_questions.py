@@ -101,8 +101,8 @@ def test_an_answer_is_in_the_loss_of_the_step_that_asked(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oracle, seen = CountingOracle(LabelOracle(FAINT)), []
-    objective = {OCC: OCCObjective, PCL: PCLObjective}[make]  # type: ignore[index]
-    plain = objective.terms  # type: ignore[attr-defined]
+    objective: Any = OCCObjective if make is OCC else PCLObjective
+    plain = objective.terms
 
     def spied(self: Any, batch: Batch) -> Any:
         n_relations = int((batch.relations.relations != 0).sum()) // 2

@@ -154,7 +154,8 @@ def test_tensorboard_gets_every_epoch(blobs: Blobs, tmp_path: Path) -> None:
 
 def test_the_paper_preset_is_what_the_paper_prints() -> None:
     s = resolve(CC(preset="paper"))
-    assert (s.backbone, s.architecture.size) == ("resnet34", 224)
+    assert (s.backbone, s.architecture and s.architecture.size) == ("resnet34", 224)
+    assert s.plan is not None
     assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (256, 1000, 3e-4)
     assert (s.instance_temperature, s.cluster_temperature) == (0.5, 1.0)
 

@@ -233,6 +233,8 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     s = resolve(DSAC(preset="paper"))
     assert (s.backbone, s.pretrain, s.n_embedding) == ("convnext-tiny", "simclr", 200)
     assert (s.spread_first, s.spread_more, s.pull) == (50, 1000, 1.0)
+    assert s.plan is not None
+    assert s.architecture is not None
     assert (s.plan.optimiser, s.plan.learning_rate, s.plan.n_rounds) == ("adamw", 2e-5, 5)
     assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.warmup_epochs) == (128, 100, 12)
     assert (s.architecture.size, s.architecture.recipe) == (96, "simclr-dsac")

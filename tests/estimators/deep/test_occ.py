@@ -139,14 +139,14 @@ def test_csd_asks_what_a_loop_over_all_pairs_of_the_batch_would(seed: int) -> No
     old, a, b = rng.normal(size=(3, 30, 4)).astype(np.float32)
     a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
     questioner = PairQuestioner("csd")
-    p = np.full((30, 2), 0.5, dtype=np.float32)
-    state = QueryState(ConstraintGraph(30), old, p, np.arange(2), seed=0)
-    questioner.update(Prediction(old, p), state)
+    even = np.full((30, 2), 0.5, dtype=np.float32)
+    state = QueryState(ConstraintGraph(30), old, even, np.arange(2), seed=0)
+    questioner.update(Prediction(old, even), state)
     questioner.begin_cycle()
     assert questioner.previous is not None
     assert questioner.previous.shape == (30, 4)
     batch = np.array([3, 17, 8, 25, 11])
-    asked = questioner.propose_in_batch(1, batch, (a[batch], b[batch]), p[:5], state)
+    asked = questioner.propose_in_batch(1, batch, (a[batch], b[batch]), even[:5], state)
     best, expected = 0.0, (0, 0)
     for p in range(5):
         for q in range(p + 1, 5):
@@ -174,7 +174,8 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     s = resolve(OCC(preset="paper"))
     assert (s.balance, s.include_self, s.query_space) == ("pooled", True, "backbone")
     assert s.extension > 0
-    assert (s.backbone, s.architecture.size) == ("resnet34", 224)
+    assert (s.backbone, s.architecture and s.architecture.size) == ("resnet34", 224)
+    assert s.plan is not None
     assert (s.plan.epochs_per_round, s.plan.batch_size, s.plan.learning_rate) == (1000, 256, 3e-4)
     assert (s.cluster_temperature, s.parity, s.candidates) == (1.0, False, "random")
     assert s.loss == "logsum"

@@ -111,12 +111,12 @@ def test_images_are_computed_in_the_given_precision(precision: str, dtype: torch
         plan=TrainingPlan(epochs_per_round=2, batch_size=6, precision=precision),
     ).start(images)
     seen: set[torch.dtype] = set()
-    for module in model.learner_.network.modules():
+    for module in learner_of(model).network.modules():
         if isinstance(module, torch.nn.Conv2d):
             module.register_forward_hook(lambda _, __, out: seen.add(out.dtype))
     model.tell([(0, 1), (2, 3)], [+1, -1]).train()
     assert seen == {dtype}
-    assert all(weight.dtype == torch.float32 for weight in model.learner_.network.parameters())
+    assert all(weight.dtype == torch.float32 for weight in learner_of(model).network.parameters())
     assert all(np.isfinite(list(entry.values())).all() for entry in model.history_)
 
 
@@ -245,6 +245,7 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert (s.instance_temperature, s.assignment_temperature, s.cluster_temperature) == (0.5, 1, 1)
     assert s.extension > 0
     assert s.initial_questions > 0
+    assert s.plan is not None
     assert (s.plan.batch_size, s.plan.epochs_per_round, s.plan.learning_rate) == (128, 500, 1e-5)
     assert (s.plan.clip_norm, s.plan.sampler, s.parity, s.candidates) == (
         (None, "linked", False, "random")

@@ -11,13 +11,13 @@ from likewise.constraints.relation import Relation
 from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.occ import OCC
 from likewise.estimators.deep.pcl import PCL
-from likewise.estimators.deep.relations import PseudoLinks, relations_of
+from likewise.estimators.deep.relations import LabelExtension, relations_of
 from likewise.estimators.params import TrainingPlan
 from tests.estimators.made_data import TINY, two_factors
 
 X, BOLD, FAINT = two_factors(60)
 INDEXES = np.array([7, 3, 5, 1])
-LINKS = PseudoLinks(fraction=1.0, threshold=0.9)
+EXTENSION = LabelExtension(fraction=1.0, threshold=0.9)
 
 
 def view(*, p: list[float], z: list[list[float]]) -> NetworkOutput:
@@ -33,7 +33,7 @@ ALIKE = [[1.0, 0.0], [1.0, 0.01], [1.0, 0.1], [1.0, 0.0]]
 def test_the_most_similar_confident_pair_is_linked() -> None:
     graph = ConstraintGraph(10)
     sure = view(p=[0.99, 0.98, 0.99, 0.5], z=ALIKE)  # the last one is alike but not sure
-    assert LINKS.add_one(graph, INDEXES, sure, sure) == (7, 3)
+    assert EXTENSION.add_one(graph, INDEXES, sure, sure) == (7, 3)
     assert not graph.relations(INDEXES).any()
     assert graph.pair_relations([(3, 7)], pseudo=True).tolist() == [Relation.SAME]
 
@@ -51,7 +51,7 @@ def test_no_pair_is_linked_unless_it_meets_all_conditions(
 ) -> None:
     seen = view(p=p, z=z)
     graph = ConstraintGraph(10)
-    assert LINKS.add_one(graph, INDEXES, seen, seen) is None
+    assert EXTENSION.add_one(graph, INDEXES, seen, seen) is None
     assert graph.pseudo() == {}
 
 
@@ -59,7 +59,7 @@ def test_related_pairs_are_not_linked_and_links_are_not_repeated() -> None:
     graph = ConstraintGraph(10)
     graph.add(7, 3, Relation.DIFFERENT)
     sure = view(p=[0.99, 0.98, 0.99, 0.5], z=ALIKE)
-    guesses = [LINKS.add_one(graph, INDEXES, sure, sure) for _ in range(3)]
+    guesses = [EXTENSION.add_one(graph, INDEXES, sure, sure) for _ in range(3)]
     assert guesses[0] == (3, 5)
     assert guesses[1:] == [None, None]  # 7 and 5 would contradict the answer
     known = relations_of(graph, INDEXES, torch.device("cpu"))

@@ -121,6 +121,6 @@ def test_wide_vectors_are_projected_and_the_projection_saved(tmp_path: Path) -> 
 
 def test_constrained_fraction_is_between_0_and_1() -> None:
     with pytest.raises(
-        InvalidParameterError, match="constrained_fraction must be between 0 and 1, got 1.5"
+        InvalidParameterError, match=r"constrained_fraction must be between 0 and 1, got 1\.5"
     ):
         TrainingPlan(constrained_fraction=1.5)

@@ -19,7 +19,7 @@ from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.inputs import Augmentation
 from likewise.estimators.deep.networks import Network, NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import PseudoLinks, constrained_batches, fraction_met
+from likewise.estimators.deep.relations import LabelExtension, constrained_batches, fraction_met
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, State
 from likewise.nn.device import make_runtime
@@ -35,7 +35,7 @@ from likewise.nn.training import (
 from likewise.progress import Progress
 from likewise.types import Floats, Indexes
 
-_PREDICT_BATCH = 1024
+PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
 
 
@@ -49,7 +49,7 @@ class NetworkLearner(Learner):
     objective : Objective
     augmentation : Augmentation
     plan : TrainingPlan
-    pseudo_links : PseudoLinks, optional
+    extension : LabelExtension, optional
     query_space : {"z", "backbone"}
         Where query strategies compare images: projections or features.
     predict_batch : int
@@ -67,13 +67,13 @@ class NetworkLearner(Learner):
         augmentation: Augmentation,
         plan: TrainingPlan,
         *,
-        pseudo_links: PseudoLinks | None = None,
+        extension: LabelExtension | None = None,
         query_space: Literal["z", "backbone"] = "z",
-        predict_batch: int = _PREDICT_BATCH,
+        predict_batch: int = PREDICT_BATCH,
     ) -> None:
         self.objective, self.augmentation, self.plan = objective, augmentation, plan
         self.asks_in_batches = objective.asks_in_batches
-        self._make_network, self._pseudo_links = make_network, pseudo_links
+        self._make_network, self._extension = make_network, extension
         self._query_space, self._predict_batch = query_space, predict_batch
 
     # -- building -------------------------------------------------------------------
@@ -106,7 +106,7 @@ class NetworkLearner(Learner):
         """Keep all vectors scaled, if they are not too many, so that epochs need not do it."""
         n = len(self.data)
         if isinstance(self.data, VectorData) and n <= _SCALE_ONCE:
-            chunks = np.array_split(np.arange(n), -(-n // _PREDICT_BATCH))
+            chunks = np.array_split(np.arange(n), -(-n // PREDICT_BATCH))
             self._scaled = torch.cat([self.inputs(chunk) for chunk in chunks])
 
     @property
@@ -170,9 +170,9 @@ class NetworkLearner(Learner):
         """Return the loss terms of one step; questions are asked before."""
         if self.batch_questions is not None:
             self._ask_in_batch(batch, self.batch_questions)
-        links = self._pseudo_links
-        if links is not None and self.progress_fraction > 1 - links.fraction:
-            links.add_one(self.constraints, batch.indexes, *batch.views)
+        extension = self._extension
+        if extension is not None and self.progress_fraction > 1 - extension.fraction:
+            extension.add_one(self.constraints, batch.indexes, *batch.views)
         terms = self.objective.terms(batch)
         if batch.first_output is not None:
             clusters = batch.first_output.p.argmax(1).cpu()
@@ -311,7 +311,7 @@ class NetworkLearner(Learner):
     def _all_features(self) -> Floats:
         n = len(self.data)
         with self.evaluating():
-            chunks = np.array_split(np.arange(n), -(-n // _PREDICT_BATCH))
+            chunks = np.array_split(np.arange(n), -(-n // PREDICT_BATCH))
             features = torch.cat([self.plain_features(chunk) for chunk in chunks])
         found: Floats = features.cpu().numpy()
         return found

@@ -41,12 +41,15 @@ class Objective(ABC):
 
     def setup(self, learner: "NetworkLearner") -> None:
         """Prepare for a network that has just been made; called once."""
+        return
 
     def begin_training(self, learner: "NetworkLearner") -> None:
         """Prepare for a round of epochs; not called when an interrupted round continues."""
+        return
 
     def begin_epoch(self, learner: "NetworkLearner") -> None:
         """Prepare for an epoch; the network is in training mode."""
+        return
 
     def batches(self, learner: "NetworkLearner") -> Iterator[Indexes]:
         """Yield the images of each batch of an epoch."""
@@ -54,9 +57,11 @@ class Objective(ABC):
 
     def end_training(self, learner: "NetworkLearner") -> None:
         """Finish a round of epochs."""
+        return
 
     def before_prediction(self, learner: "NetworkLearner") -> None:
         """Prepare for predicting the collection that was trained on."""
+        return
 
     def predict(self, prediction: Prediction) -> Prediction:
         """Return embeddings and probabilities, given those of the network."""
@@ -72,6 +77,7 @@ class Objective(ABC):
 
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned."""
+        return
 
 
 class Batch:

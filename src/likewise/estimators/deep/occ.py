@@ -13,7 +13,7 @@ from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import DEFAULT_CONFIG, cluster_network_factory
 from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import PseudoLinks
+from likewise.estimators.deep.relations import LabelExtension
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
 from likewise.estimators.parts import Learner, Questioner
@@ -195,7 +195,7 @@ class OCC(InteractiveClusterer):
             OCCObjective(s),
             make_views(data, config, s.views),
             s.plan or self.default_plan,
-            pseudo_links=PseudoLinks(s.extension, s.extension_threshold),
+            extension=LabelExtension(s.extension, s.extension_threshold),
             query_space=s.query_space,
         )
         return learner, PairQuestioner(s.strategy, s.candidates)

@@ -19,7 +19,7 @@ from likewise.estimators.deep.networks import (
     cluster_network_factory,
 )
 from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import PseudoLinks
+from likewise.estimators.deep.relations import LabelExtension
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
 from likewise.estimators.parts import Learner, Questioner
@@ -28,7 +28,6 @@ from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
 from likewise.nn.losses.contrastive import nt_xent
 from likewise.queries.base import QueryStrategy
-from likewise.queries.registry import make_strategy, strategy_name
 from likewise.seeds import stream
 
 PAPER = TrainingPlan(
@@ -242,7 +241,7 @@ class PCL(InteractiveClusterer):
             PCLObjective(s),
             make_views(data, config, s.views),
             s.plan or self.default_plan,
-            pseudo_links=PseudoLinks(s.extension, s.extension_threshold),
+            extension=LabelExtension(s.extension, s.extension_threshold),
         )
         return learner, PairQuestioner(self._strategy(), s.candidates, s.initial_questions)
 
@@ -259,6 +258,8 @@ class PCL(InteractiveClusterer):
 
     def _strategy(self) -> str | QueryStrategy:
         """Return the query strategy; `hard` is a parameter of two of them."""
+        from likewise.queries.registry import make_strategy, strategy_name
+
         chosen = self.settings_.strategy
         if isinstance(chosen, str) and strategy_name(chosen) in ("joint", "s-hp"):
             return make_strategy(chosen, hard=self.settings_.hard)

@@ -48,7 +48,7 @@ def relations_of(graph: ConstraintGraph, indexes: Indexes, device: torch.device)
 
 
 @dataclass(frozen=True)
-class PseudoLinks:
+class LabelExtension:
     r"""Label extension: confident pairs are added as must-links that can be removed again.
 
     Parameters
@@ -142,9 +142,7 @@ def _answered_pairs(graph: ConstraintGraph) -> list[tuple[int, int]]:
     return pairs
 
 
-def _with_pairs(
-    batch: Indexes, pairs: Pairs, fraction: float, rng: np.random.Generator
-) -> Indexes:
+def _with_pairs(batch: Indexes, pairs: Pairs, fraction: float, rng: np.random.Generator) -> Indexes:
     n_pairs = int(fraction * len(batch)) // 2
     drawn = pairs[rng.permutation(len(pairs))[:n_pairs]].reshape(-1)
     constrained = drawn[np.sort(np.unique(drawn, return_index=True)[1])]

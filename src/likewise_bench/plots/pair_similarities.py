@@ -1,4 +1,4 @@
-"""How alike the two views of an image are, and different images: what contrast works on."""
+"""Similarity of the two views of an image, and of different images: what NT-Xent works on."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.methods.stepping import SteppingClusterer
+from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.objective import Batch
 
 
 class Similarities(NamedTuple):
@@ -19,24 +20,23 @@ class Similarities(NamedTuple):
 
 @torch.no_grad()
 def pair_similarities(
-    model: SteppingClusterer, n_images: int = 256
+    learner: NetworkLearner, n_images: int = 256
 ) -> tuple[Similarities, Similarities]:
     """Return the similarities between two views of some images, of instances and of clusters.
 
     Parameters
     ----------
-    model : SteppingClusterer
+    learner : NetworkLearner
         After `start`; its state is not changed.
     n_images : int
-        The first so many of the collection.
+        Number of images, the first ones of the collection.
 
     Notes
     -----
     [CC]_ Figure 3: rows of the projections, and columns of the soft assignments, of two views.
     """
-    indexes = np.arange(min(n_images, len(model._source)))
-    model.network_.eval()
-    a, b = model._look_twice(0, indexes, slice(0, len(indexes)))
+    with learner.evaluating():
+        a, b = Batch(learner, 0, np.arange(min(n_images, len(learner.data)))).views
     return _similarities(a.z, b.z), _similarities(a.p.T, b.p.T)
 
 
