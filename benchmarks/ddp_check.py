@@ -10,11 +10,10 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from likewise.methods.architecture import Architecture
-from likewise.methods.cc import CC
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn.distributed import leave
-from likewise.nn.seeding import borrowed_global_generator
+from likewise.nn.training import borrowed_global_generator
 from likewise.seeds import stream
 from likewise_bench.datasets.synthetic import make_scenes
 
@@ -24,8 +23,10 @@ STEPS = 20
 def train(kind: str) -> dict[str, list[float]]:
     """Return loss by epoch and all parameters after `STEPS` steps on made data."""
     rng = stream(0, "ranks", kind)
-    plan = Plan(epochs_per_round=STEPS // 4, batch_size=64, learning_rate=3e-4, precision="float32")
-    shape = Architecture(n_features=64, n_hidden=64, n_projection=32, size=16)
+    plan = TrainingPlan(
+        epochs_per_round=STEPS // 4, batch_size=64, learning_rate=3e-4, precision="float32"
+    )
+    shape = NetworkConfig(n_features=64, n_hidden=64, n_projection=32, size=16)
     X: npt.NDArray[Any] = rng.normal(size=(256, 32)).astype(np.float32)
     backbone = None
     if kind == "pictures":

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from likewise.methods.architecture import Architecture
-from likewise.methods.known import known_of
-from likewise.methods.pcl import PCL
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.pcl import PCL
+from likewise.estimators.deep.relations import relations_of
+from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn import training as order
 from likewise.nn.training import step
 from likewise.oracles.simulated import LabelOracle
@@ -61,8 +60,8 @@ def _pcl(backbone: str) -> tuple[PCL, LabelOracle]:
     rng = stream(0, "speed of a step")
     pictures = rng.integers(0, 256, size=(_IMAGES, _SIZE, _SIZE, 3), dtype=np.uint8)
     truth = rng.integers(0, 2, size=_IMAGES)
-    plan = Plan(cadence="batch", batch_size=_BATCH, sampler="linked", precision="bf16")
-    shape = Architecture(size=_SIZE, recipe="pcl")
+    plan = TrainingPlan(cadence="batch", batch_size=_BATCH, sampler="linked", precision="bf16")
+    shape = NetworkConfig(size=_SIZE, recipe="pcl")
     model = PCL(2, backbone=backbone, architecture=shape, plan=plan, random_state=0)
     model.start(pictures)
     pairs = rng.integers(0, _IMAGES, size=(500, 2))
@@ -91,7 +90,7 @@ def _one_step(model: PCL, oracle: LabelOracle, number: int) -> Seconds:
         model._asker.remember(indexes, rows_[0] + rows_[1])
     model.tell(questions, oracle.answer(questions))
     with _timed(spent, "relations"):
-        known = known_of(model.constraints_, indexes, a.z.device)
+        known = relations_of(model.constraints_, indexes, a.z.device)
     with _timed(spent, "losses"):
         loss = torch.stack(list(model._loss_terms(a, b, known).values())).sum()
     with _timed(spent, "backward"):

@@ -13,10 +13,11 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.analysis.run_arguments import named_run, run_parser
 from likewise.constraints.graph import ConstraintGraph
-from likewise.methods.base import PersonalClusterer
-from likewise.methods.sampling import linked_batches, share_met
-from likewise.nn.training import fixed_batches, shuffled_batches
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.deep.relations import constrained_batches, fraction_met
+from likewise.nn.training import shuffled_batches
 from likewise.seeds import stream
+from likewise_bench.baselines.pcl_authors import fixed_batches
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import make_inputs
 from likewise_bench.runner import load, make_run_method
@@ -90,14 +91,14 @@ def probes(rows: Rows, labels: Mapping[str, Labels], images: Labels, seed: int) 
     return found
 
 
-def meetings(model: PersonalClusterer) -> dict[str, float]:
+def meetings(model: InteractiveClusterer) -> dict[str, float]:
     """Return the share of known links whose images meet in a batch of one epoch, by sampler."""
     graph, plan, seed = model.constraints_, model._plan, model._seed
 
     def batches(sampler: str, epoch: int) -> list[Any]:
         if sampler == "linked":
             share = plan.linked_share
-            return list(linked_batches(graph, plan.batch_size, seed, epoch, share=share))
+            return list(constrained_batches(graph, plan.batch_size, seed, epoch, share=share))
         if sampler == "uniform":
             return list(shuffled_batches(graph.n_images, plan.batch_size, seed, epoch))
         return list(fixed_batches(graph.n_images, plan.batch_size))
@@ -109,7 +110,7 @@ def meetings(model: PersonalClusterer) -> dict[str, float]:
 
 
 def _mean_met(graph: ConstraintGraph, epochs: Sequence[list[Any]]) -> float:
-    return float(np.mean([share_met(graph, batches) for batches in epochs]))
+    return float(np.mean([fraction_met(graph, batches) for batches in epochs]))
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -12,9 +12,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from likewise.encoders.embeddings import Embeddings
+from likewise.estimators.data import VectorData
 from likewise.estimators.kernel.visual_words import VisualWords
-from likewise.methods.source import VectorSource
-from likewise.nn.scaling import FacetScaling
+from likewise.nn.scaling import BlockScaling
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load
@@ -64,8 +64,8 @@ def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
     import torch
 
     is_plain = isinstance(vectors, np.ndarray)
-    source = VectorSource(vectors) if is_plain else VectorSource(vectors.matrix(), vectors.slices)
-    scaling = FacetScaling(source.slices, source.matrix.shape[1])
+    source = VectorData(vectors) if is_plain else VectorData(vectors.matrix(), vectors.slices)
+    scaling = BlockScaling(source.slices, source.matrix.shape[1])
     scaling.fit(source.matrix)
     scaled: npt.NDArray[np.float32] = scaling(
         torch.from_numpy(source.matrix.astype(np.float32))

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 if TYPE_CHECKING:
+    from likewise.estimators.deep.cc import CC
+    from likewise.estimators.deep.dsac import DSAC
+    from likewise.estimators.deep.occ import OCC
+    from likewise.estimators.deep.pcl import PCL
     from likewise.estimators.kernel.likewise import Likewise
-    from likewise.methods.cc import CC
-    from likewise.methods.dsac import DSAC
-    from likewise.methods.occ import OCC
-    from likewise.methods.pcl import PCL
     from likewise.oracles.simulated import LabelOracle
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "CC": "likewise.methods.cc",
-    "DSAC": "likewise.methods.dsac",
+    "CC": "likewise.estimators.deep.cc",
+    "DSAC": "likewise.estimators.deep.dsac",
     "Likewise": "likewise.estimators.kernel.likewise",
-    "OCC": "likewise.methods.occ",
-    "PCL": "likewise.methods.pcl",
+    "OCC": "likewise.estimators.deep.occ",
+    "PCL": "likewise.estimators.deep.pcl",
     "LabelOracle": "likewise.oracles.simulated",
 }
 __all__ = ["CC", "DSAC", "OCC", "PCL", "LabelOracle", "Likewise"]

@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 from likewise.encoders.embed import embed
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.registry import METHODS, make_method
 from likewise.images.arrays import ArrayCollection
 from likewise.images.resize import thumbnail
-from likewise.methods.base import PersonalClusterer
-from likewise.methods.registry import METHODS, make_method
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle, Oracle
 from likewise.oracles.simulated import LabelOracle
@@ -96,7 +96,7 @@ def run_demo(
     return Demo(METHOD, pictures, truth, before, model.labels_, asked, person.n_answers)
 
 
-def _converse(model: PersonalClusterer, person: Oracle, n_questions: int, step: Step) -> None:
+def _converse(model: InteractiveClusterer, person: Oracle, n_questions: int, step: Step) -> None:
     """Ask some and train, a few times over, as the page does with a person."""
     tell = step("asking and training")
     for number in range(N_ROUNDS):

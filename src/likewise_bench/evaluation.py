@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import DatasetError, InvalidParameterError
-from likewise.methods.base import PersonalClusterer
+from likewise.estimators.base import InteractiveClusterer
 from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
 from likewise.oracles.base import CountingOracle, Oracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
@@ -125,14 +125,14 @@ class LearningCurve:
         self._judge, self.oracle, self._test = truth, oracle, test
         self.points: list[dict[str, Any]] = []
 
-    def __call__(self, model: PersonalClusterer) -> None:
+    def __call__(self, model: InteractiveClusterer) -> None:
         """Take note of where the model is."""
         marks = self._judge.scores(model.labels_)
         point = {name: marks[name] for name in ("acc", "nmi", "ari")}
         test = self._test_scores(model)
         self.points.append({"n_answers": self.oracle.n_answers, **point, "test": test})
 
-    def scores(self, model: PersonalClusterer) -> dict[str, Any]:
+    def scores(self, model: InteractiveClusterer) -> dict[str, Any]:
         """Return the final part of a row: answers and all scores."""
         answers = model.constraints_.answers.values()
         asked = {image for answer in answers for image in answer.question.images}
@@ -143,6 +143,6 @@ class LearningCurve:
             "test": self._test_scores(model),
         }
 
-    def _test_scores(self, model: PersonalClusterer) -> Scores | None:
+    def _test_scores(self, model: InteractiveClusterer) -> Scores | None:
         found = None if self._test is None else model.predict(self._test)
         return self._judge.test_scores(found)

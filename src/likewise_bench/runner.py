@@ -13,12 +13,10 @@ from typing import Any
 
 from likewise.encoders.registry import DEFAULT
 from likewise.errors import InvalidParameterError
-from likewise.methods.architecture import Architecture
-from likewise.methods.base import PersonalClusterer
-from likewise.methods.footing import on_pictures, on_vectors
-from likewise.methods.plan import Plan
-from likewise.methods.registry import make_method, method_class
-from likewise.methods.settings import defaults, resolve
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.registry import from_scratch, make_method, method_class, with_encoder
+from likewise.estimators.settings import defaults, resolve
 from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
 from likewise_bench.evaluation import GroundTruth, LearningCurve
 from likewise_bench.inputs import Inputs, Step, for_k_means, make_inputs, quiet
@@ -90,7 +88,7 @@ def load(run: RunSpec, step: Step = quiet) -> Dataset:
     return load_dataset(run.dataset, data=run.data, **options)
 
 
-def _extra(run: RunSpec, dataset: Dataset, model: PersonalClusterer) -> dict[str, Any]:
+def _extra(run: RunSpec, dataset: Dataset, model: InteractiveClusterer) -> dict[str, Any]:
     """Return a set's unlabelled pictures for a method that learns from such (CC on STL-10)."""
     takes_them = "extra" in inspect.signature(model.fit).parameters
     if dataset.unlabelled is None or not run.from_scratch or not takes_them:
@@ -98,7 +96,7 @@ def _extra(run: RunSpec, dataset: Dataset, model: PersonalClusterer) -> dict[str
     return {"extra": dataset.unlabelled}
 
 
-def _n_clusters(model: PersonalClusterer) -> int:
+def _n_clusters(model: InteractiveClusterer) -> int:
     """Return the number of clusters given, or found with ``-k auto``."""
     return int(model.n_clusters or model.probabilities_.shape[1])
 
@@ -108,11 +106,11 @@ def _by_k_means(run: RunSpec, inputs: Inputs, n_clusters: int) -> Any:
     return method.fit(for_k_means(inputs.train)).labels_
 
 
-_PARTS = {"plan": Plan, "architecture": Architecture}
+_PARTS = {"plan": TrainingPlan, "architecture": NetworkConfig}
 _ELSEWHERE = ("n_clusters", "random_state", "preset", "encoder", "strategy")
 
 
-def make_run_method(run: RunSpec, n_values: int) -> PersonalClusterer:
+def make_run_method(run: RunSpec, n_values: int) -> InteractiveClusterer:
     """Return the method of a run, untrained.
 
     Raises
@@ -127,10 +125,10 @@ def make_run_method(run: RunSpec, n_values: int) -> PersonalClusterer:
         )
     n_clusters: Any = None if run.n_clusters == "auto" else run.n_clusters or n_values
     model = make_method(run.method, n_clusters, preset=run.preset, settings=settings, seed=run.seed)
-    return on_pictures(model) if run.from_scratch else on_vectors(model, run.encoder or DEFAULT)
+    return from_scratch(model) if run.from_scratch else with_encoder(model, run.encoder or DEFAULT)
 
 
-def _questions(run: RunSpec, cls: type[PersonalClusterer]) -> dict[str, Any]:
+def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
     """Return the parameters that say how a method asks, or say that it cannot ask so."""
     own, chosen = defaults(cls), {}
     if run.strategy is not None:
@@ -152,7 +150,7 @@ def _questions(run: RunSpec, cls: type[PersonalClusterer]) -> dict[str, Any]:
     return chosen
 
 
-def describe(run: RunSpec, model: PersonalClusterer) -> dict[str, Any]:
+def describe(run: RunSpec, model: InteractiveClusterer) -> dict[str, Any]:
     """Return the fields of a row that say what took part.
 
     `settings` holds every parameter in force, under the names that ``--set`` takes, and

@@ -17,7 +17,7 @@ from likewise.errors import InvalidParameterError
 from likewise.seeds import stream
 from likewise_bench.datasets import Dataset
 from likewise_bench.spec import RunSpec
-from tests.methods.made_data import two_factors
+from tests.estimators.made_data import two_factors
 
 X, BOLD, FAINT = two_factors(160)
 SMALL = {

@@ -153,7 +153,7 @@ def test_a_place_that_is_taken_is_refused_before_the_long_work(
 ) -> None:
     for name in (
         "likewise.images.files.read_folder",
-        "likewise.methods.registry.load_method",
+        "likewise.estimators.registry.load_method",
         "likewise_bench.runner.load",
     ):
         monkeypatch.setattr(name, _too_late)

@@ -8,8 +8,8 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.wire import to_line
+from likewise.estimators.registry import load_method
 from likewise.images.files import read_folder
-from likewise.methods.registry import load_method
 from likewise.metrics import accuracy
 from likewise.session import Session
 from tests.cli.conftest import Run, colour_of, done, json_of

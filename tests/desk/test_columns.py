@@ -5,7 +5,7 @@ from likewise.constraints.question import Answer, Question
 from likewise.desk.columns import stable_columns
 from likewise.desk.flat import SCALE, flatten
 from likewise.desk.keeping import keep_found
-from likewise.methods.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans
 from likewise.seeds import stream
 from likewise.session import Session
 from tests.desk.folder import sort_by_halves

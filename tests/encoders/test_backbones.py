@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from likewise.encoders.backbones import BACKBONES, Backbone, make_backbone
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
-from likewise.nn.seeding import borrowed_global_generator
+from likewise.nn.training import borrowed_global_generator
 
 
 def made(backbone: str | nn.Module) -> Backbone:

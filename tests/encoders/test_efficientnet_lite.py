@@ -15,7 +15,7 @@ from likewise.encoders.efficientnet_lite import (
     same_padding,
     scaled_stages,
 )
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 
 @pytest.mark.parametrize(("variant", "size"), [("lite0", 224), ("lite2", 260)])

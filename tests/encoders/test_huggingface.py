@@ -16,7 +16,7 @@ from likewise.errors import EncoderError
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.images.resize import resize
-from likewise.nn.seeding import borrowed_global_generator
+from likewise.nn.training import borrowed_global_generator
 from tests.encoders.tiny_models import SIGHT, save_tiny
 
 

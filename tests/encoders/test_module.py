@@ -9,7 +9,7 @@ from likewise.encoders.module import module_encoder
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
-from likewise.nn.seeding import borrowed_global_generator
+from likewise.nn.training import borrowed_global_generator
 
 
 def small(seed: int = 0) -> nn.Sequential:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from likewise.encoders.onnx_file import OnnxFile, _varint
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 import likewise_bench.runner as running
 from likewise.encoders.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.estimators.kmeans import KMeans
 from likewise.images.arrays import ArrayCollection
-from likewise.methods.kmeans import KMeans
 from likewise.metrics import score
 from likewise.seeds import stream
 from likewise_bench.datasets import Dataset
@@ -56,14 +56,14 @@ def _corner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.set_num_threads(1)
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
     asking = {"asking": f"{__name__}:Asking"}
-    monkeypatch.setattr("likewise.methods.registry.METHODS", {**_methods(), **asking})
-    monkeypatch.setattr("likewise.methods.registry.import_module", _import)
+    monkeypatch.setattr("likewise.estimators.registry.METHODS", {**_methods(), **asking})
+    monkeypatch.setattr("likewise.estimators.registry.import_module", _import)
     with threadpool_limits(1):
         yield
 
 
 def _methods() -> dict[str, str]:
-    from likewise.methods.registry import METHODS
+    from likewise.estimators.registry import METHODS
 
     return dict(METHODS)
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.nn.scaling import FacetAxes, narrowed
+from likewise.nn.scaling import BlockProjection, narrow_slices
 from likewise.seeds import stream
 
 
@@ -15,8 +15,8 @@ def rows_of_rank(n: int, width: int, rank: int, seed: int = 0) -> torch.Tensor:
     return torch.from_numpy((rows - rows.mean(axis=0)).astype(np.float32))
 
 
-def fitted(slices: dict[str, slice], rows: torch.Tensor) -> FacetAxes:
-    axes = FacetAxes(slices, rows.shape[1])
+def fitted(slices: dict[str, slice], rows: torch.Tensor) -> BlockProjection:
+    axes = BlockProjection(slices, rows.shape[1])
     axes.fit(rows.numpy())
     return axes
 
@@ -66,7 +66,7 @@ def test_narrowed_facets_lie_side_by_side_and_are_no_wider_than_before(widths: l
     before = {
         str(i): slice(stop - w, stop) for i, (w, stop) in enumerate(zip(widths, stops, strict=True))
     }
-    after = narrowed(before)
+    after = narrow_slices(before)
     start = 0
     for name, part in after.items():
         assert part.start == start

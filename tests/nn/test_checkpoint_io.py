@@ -7,14 +7,8 @@ import pytest
 import torch
 
 from likewise.errors import ModelFileError
-from likewise.nn.checkpoint_io import (
-    FACTS,
-    TENSORS,
-    optimiser_tensors,
-    read_folder,
-    restore_optimiser,
-    write_folder,
-)
+from likewise.estimators.persistence import FACTS, TENSORS, read_folder, write_folder
+from likewise.nn.training import optimiser_state, restore_optimiser
 
 
 def test_what_goes_in_comes_out(tmp_path: Path) -> None:
@@ -80,7 +74,7 @@ def test_an_optimiser_goes_on_exactly_where_it_stood() -> None:
     step(p, optimiser)
     q = torch.nn.Parameter(p.detach().clone())
     other = torch.optim.Adam([q], lr=0.1)
-    restore_optimiser(other, optimiser_tensors(optimiser))
+    restore_optimiser(other, optimiser_state(optimiser))
     step(p, optimiser)
     step(q, other)
     assert torch.equal(p, q)

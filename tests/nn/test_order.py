@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from likewise.nn.training import covering_shards, fixed_batches, share, shuffled_batches
+from likewise.nn.training import covering_shards, process_share, shuffled_batches
+from likewise_bench.baselines.pcl_authors import fixed_batches
 
 
 @given(st.integers(1, 300), st.integers(1, 64), st.integers(0, 5))
@@ -39,7 +40,7 @@ def test_shards_cover_a_share_whatever_the_number_of_processes(
     size: int, n_processes: int, data: st.DataObject
 ) -> None:
     rank = data.draw(st.integers(0, n_processes - 1))
-    own = share(size, rank, n_processes)
+    own = process_share(size, rank, n_processes)
     assume(own.start < own.stop)
     shards = covering_shards(own, size)
     assert shards[0].start <= own.start

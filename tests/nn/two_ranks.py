@@ -8,7 +8,7 @@ import torch
 
 from likewise.nn.device import make_runtime
 from likewise.nn.distributed import gather_rows, leave, share_batch_statistics
-from likewise.nn.training import make_optimiser, share, step
+from likewise.nn.training import make_optimiser, process_share, step
 
 torch.set_num_threads(1)
 runtime = make_runtime("float32", pictures=False)
@@ -25,7 +25,7 @@ optimiser = make_optimiser(network.parameters(), "adam", 1e-2, 0.0)
 losses = []
 for number in range(3):
     batch = torch.randn(8, 2, 5, 5, generator=torch.Generator().manual_seed(number))
-    own = batch[share(8, runtime.rank, runtime.n_processes)]
+    own = batch[process_share(8, runtime.rank, runtime.n_processes)]
     rows = gather_rows(network(own))
     loss = torch.logsumexp(rows @ rows.T, dim=1).mean()  # every row looks at every other
     step(loss, optimiser, clip_norm=1.0)

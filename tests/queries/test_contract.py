@@ -16,10 +16,10 @@ from likewise.queries.candidates import all_pairs
 from likewise.queries.density import RepresentativeDifficult, TypiClust
 from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
-from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.seeds import stream
+from likewise_bench.baselines.pcl_authors import JointAuthors
 
 MakePool = Callable[..., Pool]
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT

@@ -24,7 +24,7 @@ from likewise.cli.options import (
 )
 from likewise.cli.sessions import check_pictures
 from likewise.errors import InvalidParameterError
-from likewise.methods.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT
 
 if TYPE_CHECKING:
     from likewise.cli.fit_session import FitSession, Trained
@@ -69,8 +69,7 @@ def fit(
     from likewise.cli.fit_session import FitSession, train
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
-    from likewise.methods.footing import on_pictures, on_vectors
-    from likewise.methods.registry import make_method
+    from likewise.estimators.registry import from_scratch, make_method, with_encoder
 
     begin = time.perf_counter()
     check_pictures(folder, "fit")
@@ -83,7 +82,7 @@ def fit(
         )
     check_encoder(encoder or BUNDLED)
     bare = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
-    model = on_pictures(bare) if from_scratch else on_vectors(bare, encoder or BUNDLED)
+    model = from_scratch(bare) if from_scratch else with_encoder(bare, encoder or BUNDLED)
     with Bars() as bars, FitSession(folder, session, by, k, bars) as place:
         imported = None if answers is None else place.take_in(answers, strict=strict)
         trained = train(place, model, bars, checkpoint)

@@ -15,8 +15,8 @@ from likewise.cli.sessions import beside, kept_in, open_to_write, read_several, 
 from likewise.constraints.question import Answer
 from likewise.desk.keeping import group_keys, keep_found
 from likewise.encoders.store import EmbeddingStore
+from likewise.estimators.base import InteractiveClusterer
 from likewise.images.files import FolderCollection
-from likewise.methods.base import PersonalClusterer
 from likewise.session.create import EMBEDDINGS, check_can_create
 from likewise.session.database import DATABASE
 from likewise.session.import_answers import Imported, import_answers
@@ -28,7 +28,7 @@ from likewise.session.session import Session
 class Trained:
     """A trained model and the content hash of each image it learned from, in its order."""
 
-    model: PersonalClusterer
+    model: InteractiveClusterer
     hashes: list[str]
     n_answers: int
     skipped: list[Any]
@@ -116,7 +116,7 @@ class FitSession:
 
 
 def train(
-    place: FitSession, model: PersonalClusterer, bars: Bars, checkpoint: Path | None
+    place: FitSession, model: InteractiveClusterer, bars: Bars, checkpoint: Path | None
 ) -> Trained:
     """Train the model on the pictures of a workplace and on all answers in its session."""
     pictures: Any = place.collection

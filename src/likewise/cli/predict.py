@@ -15,7 +15,6 @@ from likewise.errors import ModelFileError
 if TYPE_CHECKING:
     from likewise.cli.console import Bars
     from likewise.images.files import FolderCollection
-    from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
 
 _COLUMNS = ("path", "cluster", "name", "confidence")
@@ -77,7 +76,7 @@ def predict(
 
 def _check(path: Path, by: str) -> None:
     """Refuse before any work what cannot predict, and say what is not used."""
-    from likewise.nn.checkpoint_io import check_model
+    from likewise.estimators.persistence import check_model
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
 
@@ -112,7 +111,7 @@ def _check_answers(session: "Session", by: str) -> None:
 
 
 def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
-    from likewise.methods.registry import load_method
+    from likewise.estimators.registry import load_method
     from likewise.session.database import DATABASE
 
     if not (path / DATABASE).exists():

@@ -7,7 +7,7 @@ import numpy as np
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.relation import Indexes
 from likewise.desk.columns import stable_columns
-from likewise.methods.base import PersonalClusterer
+from likewise.estimators.base import InteractiveClusterer
 from likewise.session.results import Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
 
@@ -17,7 +17,7 @@ _PUT_THERE = 40  # how much more an image counts that was put into a group by it
 def keep_found(
     session: Session,
     orientation: str,
-    model: PersonalClusterer,
+    model: InteractiveClusterer,
     positions: Indexes,
     *,
     n_answers: int,
@@ -47,7 +47,7 @@ def keep_found(
 def number_as_before(
     session: Session,
     orientation: str,
-    model: PersonalClusterer,
+    model: InteractiveClusterer,
     positions: Indexes,
     keys: tuple[str, ...],
 ) -> None:

@@ -14,7 +14,7 @@ from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner, State
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.seeds import stream
 from likewise.types import Indexes
 from likewise_bench.baselines.idfd import MemoryBank

@@ -15,7 +15,7 @@ from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.network_baseline import TWO_VIEW_PLAN, NetworkBaseline
 

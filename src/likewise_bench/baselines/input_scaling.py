@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.kernel.features import pca_axes
-from likewise.nn.scaling import FacetScaling
+from likewise.nn.scaling import BlockScaling
 from likewise.seeds import stream
 from likewise.types import Floats
 
@@ -62,7 +62,7 @@ def make_scaling(data: Data, width: int = WIDTH) -> nn.Sequential:
     """Return standardisation and leading directions, fitted unless the vectors are missing."""
     n_columns = data.n_columns
     assert n_columns is not None  # vectors
-    scaling = FacetScaling(data.slices, n_columns)
+    scaling = BlockScaling(data.slices, n_columns)
     directions = LeadingDirections(n_columns, width)
     if isinstance(data, VectorData):
         scaling.fit(data.matrix)

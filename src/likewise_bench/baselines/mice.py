@@ -16,7 +16,7 @@ from likewise.estimators.deep.networks import Network, NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner, State
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.types import Floats
 from likewise_bench.baselines.network_baseline import NetworkBaseline
 

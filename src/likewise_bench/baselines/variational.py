@@ -11,7 +11,7 @@ from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.objective import Batch
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise_bench.baselines.autoencoder import (
     AUTOENCODER_PLAN,
     AutoencoderNetwork,

@@ -16,7 +16,7 @@ from likewise.cli.options import (
     as_settings,
 )
 from likewise.errors import InvalidParameterError
-from likewise.methods.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT
 from likewise_bench.cli.options import (
     Criterion,
     Data,

@@ -17,7 +17,7 @@ from likewise.cli.options import (
     Settings,
     as_settings,
 )
-from likewise.methods.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT
 from likewise_bench.cli.options import (
     Criterion,
     Data,

@@ -40,7 +40,7 @@ def list_(as_json: AsJson = False) -> None:
 
 def _known() -> dict[str, Any]:
     from likewise.encoders.registry import ENCODERS
-    from likewise.methods.registry import METHODS, PROMISED
+    from likewise.estimators.registry import METHODS, PROMISED
     from likewise.queries.registry import STRATEGIES
     from likewise_bench.datasets.registry import DATASETS, criteria_of
     from likewise_bench.method_info import method_info

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.errors import InvalidParameterError
-from likewise.methods.pair_similarities import Similarities, pair_similarities
-from likewise.methods.registry import method_class
-from likewise.methods.stepping import SteppingClusterer
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.registry import method_class
+from likewise_bench.plots.pair_similarities import Similarities, pair_similarities
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.plots.style import colour, new_figure
 from likewise_bench.spec import RunSpec
@@ -34,7 +34,7 @@ def similarities(request: Request) -> "Figure":
     run = epoch_by_epoch(run, request.options.get("epochs", 20))
     plotted = set_up(run)
     model = plotted.model
-    assert isinstance(model, SteppingClusterer)  # its class was looked at
+    assert isinstance(model, InteractiveClusterer)  # its class was looked at
     model.start(plotted.inputs.train)
     seen = [pair_similarities(model)]
     plotted.fit(lambda _: seen.append(pair_similarities(model)))
@@ -51,7 +51,7 @@ def similarities(request: Request) -> "Figure":
 
 def trains_in_epochs(run: RunSpec) -> bool:
     """Return whether the method of a run trains in epochs, step by step."""
-    return issubclass(method_class(run.method), SteppingClusterer)
+    return issubclass(method_class(run.method), InteractiveClusterer)
 
 
 def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:

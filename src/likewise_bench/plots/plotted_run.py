@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from likewise.errors import DatasetError, InvalidParameterError, ResultsFileError
-from likewise.methods.base import PersonalClusterer
+from likewise.estimators.base import InteractiveClusterer
 from likewise.oracles.base import CountingOracle
 from likewise_bench.datasets.base import Dataset, Indexes, Labels
 from likewise_bench.evaluation import GroundTruth
@@ -74,7 +74,7 @@ class PlottedRun:
     dataset: Dataset
     inputs: Inputs
     ground_truth: GroundTruth
-    model: PersonalClusterer
+    model: InteractiveClusterer
 
     @property
     def labels(self) -> Labels:
@@ -96,7 +96,7 @@ class PlottedRun:
         """Train, asking as the run says; `watch` is called after every round."""
         oracle = self.ground_truth.oracle(self.run)
 
-        def look(_: PersonalClusterer) -> None:
+        def look(_: InteractiveClusterer) -> None:
             if watch is not None:
                 watch(oracle)
 

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from likewise.constraints.question import Answer
 from likewise.errors import InvalidParameterError
-from likewise.methods.labelling import choose
-from likewise.methods.seeded_kmeans import NO_LABEL, Grouping, seeded_kmeans
+from likewise.estimators.deep.seeded_kmeans import NO_LABEL, Clusters, seeded_kmeans
+from likewise.estimators.label_questioner import choose_images
 from likewise.queries.dsac import pace, pseudo_labels, self_paced_weights
 from likewise.seeds import stream
 from likewise_bench.plots.plotted_run import PlottedRun, Request, set_up
@@ -89,7 +89,7 @@ def toy(request: Request) -> "Figure":
     points, truth = _blobs(seed)
     unknown = np.full(len(points), NO_LABEL)
     found = seeded_kmeans(points, 3, unknown, seed)
-    asked = choose("full", points, found, np.zeros(len(points), bool), _LABELS, 0, seed)
+    asked = choose_images("full", points, found, np.zeros(len(points), bool), _LABELS, 0, seed)
     labels = unknown.copy()
     labels[asked] = truth[asked]
     spread = pseudo_labels(found.clusters, found.distances, labels, _SPREAD)
@@ -107,7 +107,7 @@ def _blobs(seed: int) -> tuple[Points, npt.NDArray[np.intp]]:
     return (_CENTRES[truth] + rng.normal(0, 0.85, (3 * _N, 2))).astype(np.float32), truth
 
 
-def _draw_asked(axes: Any, points: Points, found: Grouping, asked: npt.NDArray[np.intp]) -> None:
+def _draw_asked(axes: Any, points: Points, found: Clusters, asked: npt.NDArray[np.intp]) -> None:
     weights = self_paced_weights(found.distances, pace(found.distances))
     inks = [colour(int(cluster)) for cluster in found.clusters]
     axes.scatter(*points.T, s=6 + 26 * weights, c=inks, alpha=0.45, linewidths=0)

@@ -110,7 +110,7 @@ Task = TypeVar("Task")
 _PRELOAD = [
     "likewise_bench.runner",
     "likewise.estimators.kernel.likewise",
-    "likewise.methods.contrastive",
+    "likewise.estimators.deep.learner",
 ]
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import InvalidParameterError, SweepFileError, UnknownNameError
-from likewise.methods.registry import METHODS, PROMISED
+from likewise.estimators.registry import METHODS, PROMISED
 from likewise_bench.method_info import method_info
 from likewise_bench.spec import RunSpec
 

@@ -11,7 +11,7 @@ from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.objective import Batch
 from likewise.estimators.params import TrainingPlan
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.seeds import stream
 from likewise_bench.baselines.autoencoder import AutoencoderNetwork, reconstruction_loss
 from likewise_bench.baselines.dc_gmm import DCGMM, MixtureNetwork, mixture_divergence

@@ -12,7 +12,7 @@ from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.registry import method_class
 from likewise.metrics import accuracy
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise.seeds import stream
 from likewise_bench.baselines.gcc import GCC, GCCObjective
 from likewise_bench.baselines.idfd import IDFD, MemoryBank, decorrelation_loss

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from likewise_bench.baselines.pair_embedding import (
     angle_likelihood,
     clipped_distance,

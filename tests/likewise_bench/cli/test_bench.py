@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.methods.registry import METHODS, PROMISED
+from likewise.estimators.registry import METHODS, PROMISED
 from likewise_bench.datasets import DATASETS
 from tests.cli.conftest import Run, colour_of, done, json_of
 from tests.likewise_bench.tables.rows import row as row_of

@@ -14,7 +14,7 @@ from likewise.estimators.params import NetworkConfig
 from likewise.nn.augment.config import AugmentationConfig, make_augmentation
 from likewise.nn.augment.features import VectorViews, two_vector_views
 from likewise.nn.augment.images import evaluation_view, two_views
-from likewise.nn.scaling import FacetAxes, FacetScaling, narrowed
+from likewise.nn.scaling import BlockProjection, BlockScaling, narrow_slices
 
 
 def network_input(encoder: Any, backbone: Any, config: NetworkConfig) -> InputSpec:
@@ -88,7 +88,7 @@ def make_views(data: Data, config: NetworkConfig, views: str = "two") -> Augment
         facet_dropout=config.facet_dropout,
         views=views,
     )
-    return VectorAugmentation(recipe, narrowed(data.slices))
+    return VectorAugmentation(recipe, narrow_slices(data.slices))
 
 
 def fit_scaling(data: Data) -> nn.Module | None:
@@ -100,7 +100,7 @@ def fit_scaling(data: Data) -> nn.Module | None:
     if data.n_columns is None:
         return None
     scaling = block_scaling(data)
-    axes = FacetAxes(data.slices, data.n_columns)
+    axes = BlockProjection(data.slices, data.n_columns)
     is_narrow = axes.n_out == data.n_columns
     if isinstance(data, VectorData) and not is_narrow:
         rows = torch.from_numpy(np.asarray(data.matrix, dtype=np.float32))
@@ -108,10 +108,10 @@ def fit_scaling(data: Data) -> nn.Module | None:
     return scaling if is_narrow else nn.Sequential(scaling, axes)
 
 
-def block_scaling(data: Data) -> FacetScaling:
+def block_scaling(data: Data) -> BlockScaling:
     """Return the standardisation of vectors as a module, fitted if they are there."""
     assert data.n_columns is not None
-    scaling = FacetScaling(data.slices, data.n_columns)
+    scaling = BlockScaling(data.slices, data.n_columns)
     if isinstance(data, VectorData):
         scaler = BlockScaler(data.slices, data.n_columns).fit(data.matrix)
         scaling.mean.copy_(torch.from_numpy(scaler.mean))

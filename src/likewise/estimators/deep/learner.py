@@ -24,8 +24,8 @@ from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, State
 from likewise.nn.device import make_runtime
 from likewise.nn.distributed import share_batch_statistics
-from likewise.nn.seeding import borrowed_global_generator
 from likewise.nn.training import (
+    borrowed_global_generator,
     make_optimiser,
     optimiser_state,
     restore_optimiser,

@@ -11,7 +11,7 @@ from likewise.estimators.data import Data
 from likewise.estimators.deep.inputs import fit_scaling
 from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig
 from likewise.nn.heads import AssignmentHead, ClassifierHead, ProjectionHead, VectorTrunk
-from likewise.nn.scaling import narrowed
+from likewise.nn.scaling import narrow_slices
 
 #: Layer widths for collections of a few thousand images, where the papers' would be slow.
 DEFAULT_CONFIG = NetworkConfig(n_features=256, n_hidden=256)
@@ -138,7 +138,7 @@ def make_trunk(
     if data.n_columns is None:
         trunk = make_backbone(DEFAULT_BACKBONE if backbone is None else backbone)
         return trunk, trunk.n_features
-    n_in = max(part.stop for part in narrowed(data.slices).values())
+    n_in = max(part.stop for part in narrow_slices(data.slices).values())
     return VectorTrunk(n_in, config.n_features), config.n_features
 
 

@@ -13,8 +13,7 @@ from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.relations import BatchRelations, relations_of
 from likewise.estimators.parts import Prediction, State
 from likewise.nn.distributed import gather_rows
-from likewise.nn.seeding import generator
-from likewise.nn.training import covering_shards, process_share
+from likewise.nn.training import covering_shards, generator, process_share
 from likewise.types import Indexes
 
 if TYPE_CHECKING:
