@@ -155,10 +155,10 @@ class AutoencoderObjective(Objective):
 
     Parameters
     ----------
-    reconstruction : float
-        Weight of the reconstruction after pre-training.
-    clustering : float
-        Weight of the self-training of [DEC]_.
+    reconstruction : float, optional
+        Weight of the reconstruction after pre-training; None: not used.
+    clustering : float, optional
+        Weight of the self-training of [DEC]_; None: not used.
     pairs : callable, optional
         Terms of the linked pairs of a batch, given or implied.
     pairs_replace_reconstruction : bool
@@ -172,8 +172,8 @@ class AutoencoderObjective(Objective):
     def __init__(
         self,
         *,
-        reconstruction: float = 0.0,
-        clustering: float = 0.0,
+        reconstruction: float | None = None,
+        clustering: float | None = None,
         pairs: PairTerms | None = None,
         pairs_replace_reconstruction: bool = False,
         recluster: bool = False,
@@ -187,7 +187,7 @@ class AutoencoderObjective(Objective):
         if learner.is_pretraining:
             return
         self._initialize_centres(learner)
-        if self.clustering:
+        if self.clustering is not None:
             probabilities = learner.forward_all().probabilities
             self._targets = sharpen(torch.from_numpy(probabilities))
 
@@ -206,10 +206,11 @@ class AutoencoderObjective(Objective):
         """Return the terms after pre-training."""
         terms = {}
         linked = linked_pairs(batch) if self.pairs is not None else None
-        if self.reconstruction and not (self.pairs_replace_reconstruction and linked):
+        is_replaced = self.pairs_replace_reconstruction and linked is not None
+        if self.reconstruction is not None and not is_replaced:
             loss = reconstruction_loss(batch, batch.plain.z)
             terms["reconstruction"] = self.reconstruction * loss
-        if self.clustering:
+        if self.clustering is not None:
             targets = self._targets[torch.from_numpy(batch.indexes)].to(batch.plain.p.device)
             terms["clusters"] = self.clustering * target_divergence(batch.plain.p, targets)
         if self.pairs is not None and linked is not None:

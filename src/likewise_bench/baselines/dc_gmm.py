@@ -78,9 +78,8 @@ class DCGMM(NetworkBaseline):
         s = self.settings_
         network = autoencoder_network(data, self._config, s.n_clusters, MixtureNetwork)
         objective = DCGMMObjective(s.weight)
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 class DCGMMObjective(AutoencoderObjective):

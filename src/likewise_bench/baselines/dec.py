@@ -164,9 +164,8 @@ class SDEC(NetworkBaseline):
         objective = AutoencoderObjective(
             clustering=1.0, pairs=partial(sdec_pair_terms, weight=s.weight, clip=s.clip)
         )
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -215,9 +214,8 @@ class DCC(NetworkBaseline):
             clustering=s.gamma,
             pairs=partial(dcc_pair_terms, weight=s.weight),
         )
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -270,9 +268,8 @@ class ADC(NetworkBaseline):
         objective = AutoencoderObjective(
             clustering=1.0, pairs=partial(adc_pair_terms, weight=s.weight, margin=s.margin)
         )
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 def sdec_pair_terms(

@@ -76,9 +76,8 @@ class AutoEmbedder(NetworkBaseline):
             pairs_replace_reconstruction=True,
             recluster=True,
         )
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -130,9 +129,8 @@ class SpherePair(NetworkBaseline):
             pairs=partial(spherepair_terms, factor=s.factor or equal_angle_factor(s.n_clusters)),
             recluster=True,
         )
-        return self._network_learner(data, network, objective), PairQuestioner(
-            s.strategy, s.candidates
-        )
+        learner = self._network_learner(data, network, objective)
+        return learner, PairQuestioner(s.strategy, s.candidates)
 
 
 class SphereNetwork(AutoencoderNetwork):

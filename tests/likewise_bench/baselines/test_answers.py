@@ -101,6 +101,11 @@ def test_without_answers_the_dominant_grouping_is_found(dec: float) -> None:
     assert accuracy(DOMINANT, make("dcc").fit(X).labels_) > 0.9
 
 
+def test_a_weight_of_zero_leaves_a_loss_without_answers() -> None:
+    model = make("spherepair", reconstruction=0.0, plan=PLAN.replace(n_rounds=1)).fit(X)
+    assert model.history_[-1]["reconstruction"] == 0
+
+
 PAIRS = ("cop-kmeans", "pckmeans", "sdec", "dcc", "adc", "dc-gmm", "autoembedder", "spherepair")
 
 
