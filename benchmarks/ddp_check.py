@@ -35,9 +35,9 @@ def train(kind: str) -> dict[str, list[float]]:
             backbone = small_network()
     model = CC(n_clusters=4, backbone=backbone, architecture=shape, plan=plan, random_state=0)
     model.fit(X)
-    parameters = torch.cat([p.detach().reshape(-1) for p in model.network_.parameters()])
+    parameters = torch.cat([p.detach().reshape(-1) for p in model.learner_.network.parameters()])
     return {
-        "n_processes": [float(model._runtime.n_processes)],
+        "n_processes": [float(model.learner_.runtime.n_processes)],
         "loss": [epoch["loss"] for epoch in model.history_],
         "parameters": parameters.tolist(),
     }

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.objective import Batch
 from likewise.estimators.deep.pcl import PCL
-from likewise.estimators.deep.relations import relations_of
+from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
-from likewise.nn import training as order
 from likewise.nn.training import step
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
@@ -60,7 +61,7 @@ def _pcl(backbone: str) -> tuple[PCL, LabelOracle]:
     rng = stream(0, "speed of a step")
     pictures = rng.integers(0, 256, size=(_IMAGES, _SIZE, _SIZE, 3), dtype=np.uint8)
     truth = rng.integers(0, 2, size=_IMAGES)
-    plan = TrainingPlan(cadence="batch", batch_size=_BATCH, sampler="linked", precision="bf16")
+    plan = TrainingPlan(query_timing="batch", batch_size=_BATCH, sampler="linked", precision="bf16")
     shape = NetworkConfig(size=_SIZE, recipe="pcl")
     model = PCL(2, backbone=backbone, architecture=shape, plan=plan, random_state=0)
     model.start(pictures)
@@ -68,33 +69,43 @@ def _pcl(backbone: str) -> tuple[PCL, LabelOracle]:
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     is_same = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     model.tell(pairs, np.where(is_same, 1, -1).tolist())
-    model._asker.budget = 10_000
-    model.network_.train()
+    model.budget_ = 10_000
+    _learner(model).network.train()
     return model, LabelOracle(truth)
 
 
+def _learner(model: PCL) -> NetworkLearner:
+    assert isinstance(model.learner_, NetworkLearner)
+    return model.learner_
+
+
 def _one_step(model: PCL, oracle: LabelOracle, number: int) -> Seconds:
-    """Take one step of the ``batch`` cadence, part by part, as `PCL._step_terms` does."""
+    """Take one step with questions inside the batch, part by part, as `NetworkLearner` does."""
     spent: defaultdict[str, float] = defaultdict(float)
-    model._epoch = number  # a new order, new views
-    indexes = next(model._batches())
-    model._views = _Timed(model._views, spent)  # type: ignore[assignment]  # the same methods
+    learner, questioner = _learner(model), model.questioner_
+    assert isinstance(questioner, PairQuestioner)
+    learner.epoch, learner.constraints = number, model.constraints_  # a new order, new views
+    batch = Batch(learner, 0, next(learner.sample_batches()))
+    plain: Any = learner.augmentation
+    learner.augmentation = _Timed(plain, spent)  # type: ignore[assignment]  # draws only
     with _timed(spent, "forward"):
-        a, b = model._look_twice(number, indexes, order.share(len(indexes), 0, 1))
-    model._views = model._views.views  # type: ignore[attr-defined]
+        a, b = batch.views
+    learner.augmentation = plain
     spent["forward"] -= spent["augmentation"]
     with _timed(spent, "query scoring"):
-        rows_ = [model._query_rows(view).detach().float().cpu().numpy() for view in (a, b)]
+        views = a.z.detach().float().cpu().numpy(), b.z.detach().float().cpu().numpy()
         probabilities = ((a.p + b.p) / 2).detach().cpu().numpy()
-        questions = model._asker.ask_in(indexes, 1, (rows_[0], rows_[1]), probabilities)
-        model._asker.remember(indexes, rows_[0] + rows_[1])
+        questions = questioner.propose_in_batch(
+            1, batch.indexes, views, probabilities, model.query_state()
+        )
+        questioner.remember(batch.indexes, views[0] + views[1])
     model.tell(questions, oracle.answer(questions))
     with _timed(spent, "relations"):
-        known = relations_of(model.constraints_, indexes, a.z.device)
+        assert batch.relations is not None
     with _timed(spent, "losses"):
-        loss = torch.stack(list(model._loss_terms(a, b, known).values())).sum()
+        loss = torch.stack(list(learner.objective.terms(batch).values())).sum()
     with _timed(spent, "backward"):
-        _backward_and_step(loss, model._optimiser, spent)
+        _backward_and_step(loss, learner.optimiser, spent)
     spent["backward"] -= spent["optimiser"]
     return spent
 

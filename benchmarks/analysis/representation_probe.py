@@ -93,12 +93,12 @@ def probes(rows: Rows, labels: Mapping[str, Labels], images: Labels, seed: int) 
 
 def meetings(model: InteractiveClusterer) -> dict[str, float]:
     """Return the share of known links whose images meet in a batch of one epoch, by sampler."""
-    graph, plan, seed = model.constraints_, model._plan, model._seed
+    graph, plan, seed = model.constraints_, model.learner_.plan, model.seed_
 
     def batches(sampler: str, epoch: int) -> list[Any]:
         if sampler == "linked":
-            share = plan.linked_share
-            return list(constrained_batches(graph, plan.batch_size, seed, epoch, share=share))
+            fraction = plan.constrained_fraction
+            return list(constrained_batches(graph, plan.batch_size, seed, epoch, fraction=fraction))
         if sampler == "uniform":
             return list(shuffled_batches(graph.n_images, plan.batch_size, seed, epoch))
         return list(fixed_batches(graph.n_images, plan.batch_size))

@@ -12,9 +12,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from likewise.encoders.embeddings import Embeddings
+from likewise.estimators.block_scaling import BlockScaler
 from likewise.estimators.data import VectorData
-from likewise.estimators.kernel.visual_words import VisualWords
-from likewise.nn.scaling import BlockScaling
+from likewise.methods.vocabulary import Vocabulary
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load
@@ -43,7 +43,7 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
     """Return the same with the collection's own words as further facets; None without places."""
     places = getattr(vectors, "places", None)
-    words = VisualWords(_N_WORDS, seed).fit(places)(places)
+    words = Vocabulary(_N_WORDS, seed).fit(places)(places)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}
@@ -61,16 +61,10 @@ def cross_validated(rows: npt.NDArray[np.floating], truth: npt.NDArray[Any], see
 
 def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
     """Return facets of equal weight, as the methods see them."""
-    import torch
-
     is_plain = isinstance(vectors, np.ndarray)
     source = VectorData(vectors) if is_plain else VectorData(vectors.matrix(), vectors.slices)
-    scaling = BlockScaling(source.slices, source.matrix.shape[1])
-    scaling.fit(source.matrix)
-    scaled: npt.NDArray[np.float32] = scaling(
-        torch.from_numpy(source.matrix.astype(np.float32))
-    ).numpy()
-    return scaled
+    scaler = BlockScaler(source.slices, source.matrix.shape[1]).fit(source.matrix)
+    return scaler.transform(source.matrix.astype(np.float32))
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -16,7 +16,7 @@ from likewise.errors import InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.registry import from_scratch, make_method, method_class, with_encoder
-from likewise.estimators.settings import defaults, resolve
+from likewise.estimators.settings import defaults, parameters_in_force
 from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
 from likewise_bench.evaluation import GroundTruth, LearningCurve
 from likewise_bench.inputs import Inputs, Step, for_k_means, make_inputs, quiet
@@ -156,12 +156,9 @@ def describe(run: RunSpec, model: InteractiveClusterer) -> dict[str, Any]:
     `settings` holds every parameter in force, under the names that ``--set`` takes, and
     what else was chosen about the run, so that it can always be made again.
     """
-    chosen = vars(resolve(model))
+    chosen = parameters_in_force(model)
     settings: dict[str, Any] = {}
-    unused = () if getattr(type(model), "uses_plan", True) else ("plan",)
     for name, value in chosen.items():
-        if name in unused:
-            continue
         if name in _PARTS:
             usual = getattr(model, f"default_{name}", None) or _PARTS[name]()
             settings.update(asdict(value or usual))
@@ -220,7 +217,7 @@ class Timer:
     def seconds(self) -> dict[str, float]:
         """Return the parts every row has; what `fit` spent without asking is training.
 
-        Questions chosen inside a training step (the papers' cadence) count as training.
+        Questions chosen inside a training step (as in the papers) count as training.
         """
         spent = self._spent
         parts = {

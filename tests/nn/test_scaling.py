@@ -1,44 +1,75 @@
-"""Scaling: columns centred, facets of equal weight, constant columns silent."""
+"""Wide feature blocks are projected on their principal axes."""
 
 import numpy as np
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from likewise.nn.scaling import BlockScaling
+from likewise.nn.scaling import BlockProjection, narrow_slices
 from likewise.seeds import stream
 
 
-def test_facets_weigh_the_same_and_a_constant_column_says_nothing() -> None:
-    matrix = stream(0, "scaling").normal(3.0, 5.0, size=(400, 12)).astype(np.float32)
-    matrix[:, 4] = 1000 + 1e-5 * matrix[:, 4]  # rounding, nothing else
-    scaling = BlockScaling({"narrow": slice(0, 2), "wide": slice(2, 12)}, 12)
-    scaling.fit(matrix)
-    scaled = scaling(torch.from_numpy(matrix)).numpy()
-    assert np.abs(scaled[:, 4]).max() == 0
-    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-5)
-    share = (scaled**2).sum(axis=1).mean(), (scaled[:, :2] ** 2).sum(axis=1).mean()
-    assert 0.45 < share[1] / share[0] < 0.6  # half, but for the column that is silent
+def rows_of_rank(n: int, width: int, rank: int, seed: int = 0) -> torch.Tensor:
+    rng = stream(seed, "axes")
+    rows = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, width))
+    return torch.from_numpy((rows - rows.mean(axis=0)).astype(np.float32))
 
 
-def test_one_facet_is_plain_standardisation() -> None:
-    matrix = stream(1, "scaling").normal(size=(50, 3)).astype(np.float32)
-    scaling = BlockScaling({"all": slice(0, 3)}, 3)
-    scaling.fit(matrix)
-    expected = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)
-    np.testing.assert_allclose(scaling(torch.from_numpy(matrix)), expected, atol=1e-5)
+def fitted(slices: dict[str, slice], rows: torch.Tensor) -> BlockProjection:
+    axes = BlockProjection(slices, rows.shape[1])
+    axes.fit(rows.numpy())
+    return axes
 
 
-def test_a_column_is_silent_up_to_a_ten_millionth_of_its_size_and_heard_above() -> None:
-    wave = np.array([1.0, -1.0] * 10)
-    sizes = {0.0: [0.9e-7, 1.1e-7], 0.5: [0.9e-7, 1.1e-7], -1000.0: [0.9e-4, 1.1e-4]}
-    columns = [mean + spread * wave for mean, spreads in sizes.items() for spread in spreads]
-    scaling = BlockScaling({"all": slice(0, 6)}, 6)
-    scaling.fit(np.stack(columns, axis=1))
-    assert (scaling.scale > 0).tolist() == [False, True] * 3
+def test_distances_are_kept_if_the_rank_is_low() -> None:
+    rows = rows_of_rank(60, 600, 20)
+    axes = fitted({"all": slice(0, 600)}, rows)
+    assert axes.n_out == 512
+    seen = axes(rows)
+    torch.testing.assert_close(seen @ seen.T, rows @ rows.T, rtol=1e-3, atol=0.05)
 
 
-def test_many_rows_are_represented_by_evenly_spaced_ones() -> None:
-    matrix = np.array([[1.0], [50], [50], [2], [50], [50], [6], [50], [50], [7]])
-    scaling = BlockScaling({"all": slice(0, 1)}, 1)
-    scaling.fit(matrix, rows=4)
-    assert scaling.mean.item() == 4
-    assert 1 / scaling.scale.item() == np.float32(np.std([1, 2, 6, 7]))
+def test_the_longest_axes_are_kept_and_blocks_are_projected_separately() -> None:
+    slices = {f"f{i}": slice(100 * i, 100 * (i + 1)) for i in range(9)}
+    rows = rows_of_rank(150, 900, 900)
+    axes = fitted(slices, rows)
+    for name, columns in slices.items():
+        kept = axes(rows)[:, axes.slices[name]]
+        assert kept.shape[1] == 64
+        assert kept.square().sum() > 64 / 100 * rows[:, columns].square().sum()
+        alone = torch.zeros_like(rows)
+        alone[:, columns] = rows[:, columns]
+        seen = axes(alone)
+        torch.testing.assert_close(seen[:, axes.slices[name]], kept, rtol=1e-4, atol=1e-3)
+        seen[:, axes.slices[name]] = 0
+        assert (seen == 0).all()
+
+
+def test_a_narrow_block_is_unchanged() -> None:
+    rows = rows_of_rank(50, 640, 40)
+    slices = {"narrow": slice(0, 40), "wide": slice(40, 640)}
+    axes = fitted(slices, rows)
+    torch.testing.assert_close(axes(rows)[:, :40], rows[:, :40])
+    assert axes.slices == {"narrow": slice(0, 40), "wide": slice(40, 296)}
+
+
+def test_fewer_rows_than_axes_leave_the_rest_zero() -> None:
+    rows = rows_of_rank(10, 600, 10)
+    seen = fitted({"all": slice(0, 600)}, rows)(rows)
+    assert seen.shape == (10, 512)
+    assert (seen[:, 10:] == 0).all()
+
+
+@given(st.lists(st.integers(1, 2000), min_size=1, max_size=12))
+def test_narrowed_blocks_are_adjacent_and_not_wider_than_before(widths: list[int]) -> None:
+    stops = np.cumsum(widths).tolist()
+    before = {
+        str(i): slice(stop - w, stop) for i, (w, stop) in enumerate(zip(widths, stops, strict=True))
+    }
+    after = narrow_slices(before)
+    start = 0
+    for name, part in after.items():
+        assert part.start == start
+        assert 1 <= part.stop - part.start <= before[name].stop - before[name].start
+        start = part.stop
+    assert start <= max(512, 64 * len(widths))

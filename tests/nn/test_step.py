@@ -1,32 +1,38 @@
-"""One step follows the gradient, and refuses a loss that is no number."""
+"""Optimiser steps, and their state."""
 
 import pytest
 import torch
 
 from likewise.errors import LikewiseError, UnknownNameError
-from likewise.nn.training import make_optimiser, step, train_epoch
+from likewise.nn.training import (
+    make_optimiser,
+    optimiser_state,
+    restore_optimiser,
+    step,
+    train_epoch,
+)
 
 
-def test_a_loss_that_is_no_number_changes_nothing() -> None:
+def test_a_loss_that_is_not_finite_raises_an_error() -> None:
     p = torch.nn.Parameter(torch.tensor([1.0]))
     optimiser = make_optimiser([p], "sgd", 0.1, 0.0)
-    with pytest.raises(LikewiseError, match="The loss became nan"):
+    with pytest.raises(LikewiseError, match="The loss must be finite, got nan"):
         step((p * torch.nan).sum(), optimiser, clip_norm=None)
     assert p.item() == 1.0
 
 
-def test_clipping_shortens_the_gradient() -> None:
+def test_the_gradient_is_clipped() -> None:
     p = torch.nn.Parameter(torch.tensor([0.0]))
     step((p * 100).sum(), make_optimiser([p], "sgd", 1.0, 0.0), clip_norm=0.5)
     assert p.item() == pytest.approx(-0.5, abs=1e-4)
 
 
-def test_an_unknown_optimiser_is_answered_with_a_suggestion() -> None:
+def test_an_unknown_optimiser_raises_an_error_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'adamw'"):
         make_optimiser([], "adamww", 0.1, 0.0)
 
 
-def test_an_epoch_takes_one_step_a_batch_and_reports_means() -> None:
+def test_an_epoch_takes_one_step_for_each_batch_and_returns_means() -> None:
     p = torch.nn.Parameter(torch.tensor([0.0]))
     batches = [torch.arange(2).numpy(), torch.arange(3).numpy()]
     means = train_epoch(
@@ -37,3 +43,20 @@ def test_an_epoch_takes_one_step_a_batch_and_reports_means() -> None:
     assert means["size"] == pytest.approx(2.5)
     assert means["number"] == pytest.approx(0.5)
     assert means["loss"] == pytest.approx(3.0)
+
+
+def test_a_restored_optimiser_takes_the_same_step() -> None:
+    def step(p: torch.nn.Parameter, optimiser: torch.optim.Optimizer) -> None:
+        optimiser.zero_grad()
+        (p**3).sum().backward()
+        optimiser.step()
+
+    p = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimiser = torch.optim.Adam([p], lr=0.1)
+    step(p, optimiser)
+    q = torch.nn.Parameter(p.detach().clone())
+    other = torch.optim.Adam([q], lr=0.1)
+    restore_optimiser(other, optimiser_state(optimiser))
+    step(p, optimiser)
+    step(q, other)
+    assert torch.equal(p, q)

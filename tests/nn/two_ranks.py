@@ -11,7 +11,7 @@ from likewise.nn.distributed import gather_rows, leave, share_batch_statistics
 from likewise.nn.training import make_optimiser, process_share, step
 
 torch.set_num_threads(1)
-runtime = make_runtime("float32", pictures=False)
+runtime = make_runtime("float32", images=False)
 torch.manual_seed(0)
 network = torch.nn.Sequential(
     torch.nn.Conv2d(2, 4, 3, bias=False),

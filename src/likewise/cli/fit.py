@@ -69,7 +69,7 @@ def fit(
     from likewise.cli.fit_session import FitSession, train
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
-    from likewise.estimators.registry import from_scratch, make_method, with_encoder
+    from likewise.estimators import registry
 
     begin = time.perf_counter()
     check_pictures(folder, "fit")
@@ -81,8 +81,12 @@ def fit(
             "choose one of the two."
         )
     check_encoder(encoder or BUNDLED)
-    bare = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
-    model = from_scratch(bare) if from_scratch else with_encoder(bare, encoder or BUNDLED)
+    bare = registry.make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
+    model = (
+        registry.from_scratch(bare)
+        if from_scratch
+        else registry.with_encoder(bare, encoder or BUNDLED)
+    )
     with Bars() as bars, FitSession(folder, session, by, k, bars) as place:
         imported = None if answers is None else place.take_in(answers, strict=strict)
         trained = train(place, model, bars, checkpoint)

@@ -14,6 +14,7 @@ from likewise.errors import ModelFileError
 
 if TYPE_CHECKING:
     from likewise.cli.console import Bars
+    from likewise.estimators.base import InteractiveClusterer
     from likewise.images.files import FolderCollection
     from likewise.session.session import Session
 
@@ -24,7 +25,7 @@ Row = tuple[str, int, str, float]
 class _Trained(NamedTuple):
     """A model, and what its clusters are called."""
 
-    model: "PersonalClusterer"
+    model: "InteractiveClusterer"
     names: dict[int, str]
 
 

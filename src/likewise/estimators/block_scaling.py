@@ -1,6 +1,7 @@
 """Standardisation of vectors in which every feature block has the same weight."""
 
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,9 @@ class BlockScaler:
         self.mean: Floats = np.zeros(n_columns, dtype=np.float32)
         self.scale: Floats = np.ones(n_columns, dtype=np.float32)
 
-    def fit(self, matrix: npt.NDArray[np.floating]) -> "BlockScaler":
-        """Estimate mean and scale from at most 20,000 evenly spaced rows of `matrix`."""
-        step = -(-len(matrix) // _N_SAMPLED)
+    def fit(self, matrix: npt.NDArray[np.floating], *, n_sampled: int = _N_SAMPLED) -> Self:
+        """Estimate mean and scale from at most `n_sampled` evenly spaced rows of `matrix`."""
+        step = -(-len(matrix) // n_sampled)
         sample = np.asarray(matrix[::step], dtype=np.float64)
         mean, std = sample.mean(axis=0), sample.std(axis=0)
         n_columns = matrix.shape[1]

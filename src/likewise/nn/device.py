@@ -18,7 +18,7 @@ PRECISIONS = ("auto", "float32", "bf16")
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where training happens: the device, the precision, the other processes.
+    """Device, precision and processes of a training.
 
     Parameters
     ----------
@@ -37,46 +37,46 @@ class Runtime:
 
     @property
     def n_processes(self) -> int:
-        """Return how many processes train together."""
+        """Return the number of processes that train together."""
         return int(self.accelerator.num_processes)
 
     @property
     def rank(self) -> int:
-        """Return which of the processes this is, from 0."""
+        """Return the rank of this process, from 0."""
         return int(self.accelerator.process_index)
 
     @contextmanager
     def autocast(self) -> Iterator[None]:
-        """Compute in bf16 inside, where that was chosen."""
+        """Compute in bf16 inside, if that is the precision."""
         # Not accelerate's own autocast: its precision is one for the whole process,
         # and two estimators in one program may want different ones.
         enabled = self.precision == "bf16"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=enabled):
             yield
 
-    def laid_out(self, rows: Tensor) -> Tensor:
-        """Return pictures in the layout in which convolutions are fastest; vectors as they are.
+    def to_memory_format(self, rows: Tensor) -> Tensor:
+        """Return images in the memory format in which convolutions are fastest.
 
         Channels last only with bf16: in float32, torch's batch normalisation of that
-        layout loses digits (seen: 2 % of a gradient), and one process and two would differ.
+        format loses precision (2 % of a gradient), and one process and two would differ.
         """
         if rows.dim() == 4 and self.precision == "bf16":
             return rows.contiguous(memory_format=torch.channels_last)
         return rows.contiguous()
 
 
-def make_runtime(precision: str = "auto", *, pictures: bool, log_to: Path | None = None) -> Runtime:
+def make_runtime(precision: str = "auto", *, images: bool, log_to: Path | None = None) -> Runtime:
     """Return the runtime of this process.
 
     Parameters
     ----------
     precision : {"auto", "float32", "bf16"}
-        ``auto`` takes bf16 for pictures where the processor has it; small
-        networks on vectors gain nothing from it.
-    pictures : bool
+        ``auto`` uses bf16 for images where the processor has it; small
+        networks on vectors do not become faster.
+    images : bool
         Whether a convolutional network is trained.
     log_to : Path, optional
-        Folder for TensorBoard; None logs nothing.
+        Folder for TensorBoard; None: no log.
     """
     if precision not in PRECISIONS:
         raise UnknownNameError("precision", precision, PRECISIONS)
@@ -88,11 +88,11 @@ def make_runtime(precision: str = "auto", *, pictures: bool, log_to: Path | None
     expected = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != expected:
         raise InvalidParameterError(
-            f"WORLD_SIZE={expected} processes were announced but accelerate joined "
+            f"accelerate must join WORLD_SIZE={expected} processes, got "
             f"{accelerator.num_processes}; start them with `torchrun --nproc-per-node {expected}`."
         )
     if precision == "auto":
-        precision = "bf16" if pictures and _has_bf16(accelerator.device) else "float32"
+        precision = "bf16" if images and _has_bf16(accelerator.device) else "float32"
     return Runtime(accelerator, precision)
 
 

@@ -1,4 +1,4 @@
-"""Training on several processes: gathered batches, synchronised batch normalisation, clean exit."""
+"""Training on several processes: gathered batches, synchronised batch normalisation, exit."""
 
 import os
 import sys
@@ -42,17 +42,17 @@ class _SumOver(torch.autograd.Function):
 
 
 def n_processes() -> int:
-    """Return how many processes train together; 1 outside of torchrun."""
+    """Return the number of processes that train together; 1 outside of torchrun."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def gather_rows(rows: Tensor) -> Tensor:
-    r"""Return the rows of all processes in rank order, the whole batch for everyone.
+    r"""Return the rows of all processes in rank order: the whole batch in every process.
 
     Every process then computes the same loss :math:`L` of the whole batch. The
     backward pass sums over the :math:`W` processes, so each holds
     :math:`W\, \partial L / \partial` of its own rows, and averaging gradients
-    over processes (see ``step.py``) gives exactly those of one process.
+    over processes (see ``training.py``) gives exactly those of one process.
     """
     if n_processes() == 1:
         return rows
@@ -80,7 +80,7 @@ class SharedBatchNorm(nn.Module):
     Parameters
     ----------
     norm : nn.modules.batchnorm._BatchNorm
-        The layer it stands in for; parameters and buffers are taken over.
+        The layer it replaces, whose parameters and buffers it has.
     """
 
     def __init__(self, norm: nn.modules.batchnorm._BatchNorm) -> None:
@@ -132,11 +132,12 @@ def share_batch_statistics(network: nn.Module) -> nn.Module:
 
 
 def leave() -> None:
-    """End this process well, at once; alone, return, and let Python end it.
+    """End one of several processes at once; a single process returns.
 
-    Among several, the usual way out now and then ends in *terminate called without an active
-    exception*: a thread of torch's is still there when its library is taken down (seen in one of
-    eight runs, torch 2.13.0). All is written by then, but torchrun would report a failure.
+    With several processes, the usual exit sometimes fails with *terminate called without an
+    active exception*, since a thread of torch is still running when its library is unloaded
+    (one of eight runs, torch 2.13.0). Everything is written by then, but torchrun would report
+    a failure.
     """
     if not torch.distributed.is_initialized():
         return

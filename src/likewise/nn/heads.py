@@ -1,7 +1,5 @@
 """Network heads: trunk for vectors, projection, assignment, classifier, attention."""
 
-from itertools import pairwise
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -10,7 +8,7 @@ from likewise.errors import InvalidParameterError, UnknownNameError
 
 
 class VectorTrunk(nn.Module):
-    """Linear layers with ReLU, from vectors of any width to features.
+    """A linear layer with ReLU, from vectors of any width to features.
 
     Vectors should be standardised before.
 
@@ -19,9 +17,7 @@ class VectorTrunk(nn.Module):
     n_in : int
         Width of the vectors.
     n_features : int
-        Width of the features, and of the layers between.
-    n_layers : int
-        At least 1.
+        Width of the features.
 
     Examples
     --------
@@ -31,18 +27,11 @@ class VectorTrunk(nn.Module):
     (2, 8)
     """
 
-    def __init__(self, n_in: int, n_features: int = 512, n_layers: int = 1) -> None:
+    def __init__(self, n_in: int, n_features: int = 512) -> None:
         super().__init__()
-        if n_layers < 1:
-            raise InvalidParameterError(
-                f"n_layers={n_layers} leaves vectors as they are; choose at least 1."
-            )
         self.n_features = n_features
-        widths = [n_in] + [n_features] * n_layers
-        layers = [
-            nn.Sequential(nn.Linear(wide, narrow), nn.ReLU()) for wide, narrow in pairwise(widths)
-        ]
-        self.layers = nn.Sequential(*layers)
+        # Nested, as in models saved by release 0.1, whose names of parameters depend on it.
+        self.layers = nn.Sequential(nn.Sequential(nn.Linear(n_in, n_features), nn.ReLU()))
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return features ``(b, n_features)``."""
@@ -51,7 +40,7 @@ class VectorTrunk(nn.Module):
 
 
 class ProjectionHead(nn.Module):
-    """Two layers and a unit length: [CC]_'s instance head.
+    """Two layers and L2 normalisation: [CC]_'s instance head.
 
     Parameters
     ----------
@@ -113,12 +102,9 @@ class AssignmentHead(nn.Module):
         return self.logits(features).softmax(dim=1)
 
     def logits(self, features: Tensor) -> Tensor:
-        """Return what the softmax is taken of, ``(b, n_clusters)``."""
+        """Return logits, ``(b, n_clusters)``."""
         logits: Tensor = self.layers(features)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
-
-
-CLASSIFIERS = ("paper", "authors")
 
 
 class ClassifierHead(nn.Module):
@@ -129,8 +115,10 @@ class ClassifierHead(nn.Module):
     n_in : int
         Width of the embedding; 200 in the paper.
     n_classes : int
-    kind : {"paper", "authors"}
-        The authors' code puts a ReLU and batch normalisation before the layer.
+
+    Notes
+    -----
+    Fidelity: the authors' code puts a ReLU and batch normalisation before the layer.
 
     Examples
     --------
@@ -138,12 +126,9 @@ class ClassifierHead(nn.Module):
     (2, 3)
     """
 
-    def __init__(self, n_in: int, n_classes: int, *, kind: str = "paper") -> None:
+    def __init__(self, n_in: int, n_classes: int) -> None:
         super().__init__()
-        if kind not in CLASSIFIERS:
-            raise UnknownNameError("classifier", kind, CLASSIFIERS)
-        before = [nn.ReLU(), nn.BatchNorm1d(n_in)] if kind == "authors" else []
-        self.layers = nn.Sequential(*before, nn.Linear(n_in, n_classes))
+        self.layers = nn.Sequential(nn.Linear(n_in, n_classes))
 
     def forward(self, features: Tensor) -> Tensor:
         """Return logits ``(b, n_classes)``, float32 at least."""
@@ -157,9 +142,9 @@ ATTENTIONS = ("plain", "residual")
 class ContextAttention(nn.Module):
     r"""Multi-head attention across images: each image is a token.
 
-    While training, the images of a batch attend to each other. To predict, give
-    `context`, features kept from training: every image then attends to these
-    alone, so that its outcome does not depend on its companions.
+    While training, the images of a batch attend to each other. For prediction give
+    `context`, features kept from training: every image then attends to these only, so
+    that its prediction does not depend on other images.
 
     Parameters
     ----------
@@ -168,8 +153,8 @@ class ContextAttention(nn.Module):
     n_heads : int
         The paper's are 8 heads of 64.
     attn : {"plain", "residual"}
-        ``"plain"`` returns what attention gathers and nothing of the image
-        itself, as in the paper; ``"residual"`` adds it to the image and normalises before.
+        ``"plain"`` returns the attended features only, as in the paper; ``"residual"``
+        adds them to the image's own, with layer normalisation before.
 
     Notes
     -----
@@ -177,8 +162,8 @@ class ContextAttention(nn.Module):
     heads side by side; no bias, output layer, dropout or mask.
 
     Fidelity: ``"plain"`` is the authors' network; its rows start nearly equal, since
-    attention is nearly uniform at first. They attend to companions also when they
-    predict; with `context` ours never does.
+    attention is nearly uniform at first. It attends to the images of the batch also for
+    prediction; ours attends to `context`.
 
     Examples
     --------
@@ -194,8 +179,8 @@ class ContextAttention(nn.Module):
             raise UnknownNameError("attention", attn, ATTENTIONS)
         if n_heads < 1 or n_features % n_heads:
             raise InvalidParameterError(
-                f"n_features={n_features} cannot be shared by n_heads={n_heads}; choose a number "
-                "of heads that divides it."
+                f"n_heads must divide the number of features, got n_heads={n_heads} for "
+                f"n_features={n_features}."
             )
         self.n_heads = n_heads
         self.query = nn.Linear(n_features, n_features, bias=False)
@@ -210,7 +195,7 @@ class ContextAttention(nn.Module):
         ----------
         features : Tensor of shape (b, n_features)
         context : Tensor of shape (m, n_features), optional
-            What to attend to; the batch itself if None.
+            Features to attend to; those of the batch if None.
         """
         others = features if context is None else context.to(features)
         if self.norm is None:

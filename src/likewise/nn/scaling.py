@@ -1,4 +1,4 @@
-"""Scaling of feature blocks before the first layer: principal axes and unit variance."""
+"""Scaling of vectors before the first layer: standardisation, and projection on principal axes."""
 
 from collections.abc import Mapping
 
@@ -8,52 +8,73 @@ import torch
 from sklearn.utils.extmath import randomized_svd
 from torch import Tensor, nn
 
-_IN_ALL, _AT_LEAST = 512, 64  # columns kept of all facets together, and of one
-_ROWS = 5_000  # rows from which axes are found
+_N_COLUMNS, _N_COLUMNS_OF_BLOCK = 512, 64  # kept of all blocks together, and at least of one
+_N_ROWS = 5_000  # rows from which axes are found
 
 
-class FacetAxes(nn.Module):
-    """Keep the main axes of every wide facet; fitted once, saved with the model.
+class BlockScaling(nn.Module):
+    """Standardise columns; mean and scale are buffers, saved with the network.
 
-    A thousand pictures span far fewer directions than an encoder has columns; a step costs
-    in proportion to the columns. Nothing is rescaled: an axis is as long as it was.
+    Parameters
+    ----------
+    mean, scale : array of shape (n_columns,)
+        As found by `likewise.estimators.block_scaling.BlockScaler`.
+    """
+
+    def __init__(self, mean: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]) -> None:
+        super().__init__()
+        self.mean: Tensor
+        self.scale: Tensor
+        self.register_buffer("mean", torch.from_numpy(mean.copy()))
+        self.register_buffer("scale", torch.from_numpy(scale.copy()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scaled vectors, ``(b, d)``."""
+        return (x - self.mean) * self.scale
+
+
+class BlockProjection(nn.Module):
+    """Project every wide feature block on its principal axes; fitted once, saved with the network.
+
+    A thousand images span far fewer directions than an encoder has columns, and a step costs
+    in proportion to the columns. Axes are not rescaled.
 
     Parameters
     ----------
     slices : mapping of str to slice
-        Which columns belong to which facet.
+        Columns of each feature block.
     n_columns : int
 
     Attributes
     ----------
     slices : dict of str to slice
-        Where each facet lies afterwards.
+        Columns of each block after the projection.
     """
 
     def __init__(self, slices: Mapping[str, slice], n_columns: int) -> None:
         super().__init__()
         self._before = dict(slices)
-        self.slices = narrowed(slices)
+        self.slices = narrow_slices(slices)
         self.n_out = max(part.stop for part in self.slices.values())
         self.axes: Tensor
         self.register_buffer("axes", torch.zeros(n_columns, self.n_out))
 
     def fit(self, rows: npt.NDArray[np.float32]) -> None:
-        """Learn the axes from at most 5,000 evenly spaced rows, which are centred."""
-        sample = rows[:: -(-len(rows) // _ROWS)]
+        """Find the axes from at most 5,000 evenly spaced rows, which are centred."""
+        sample = rows[:: -(-len(rows) // _N_ROWS)]
         for name, columns in self._before.items():
             kept = self.slices[name]
-            found = _main_axes(sample[:, columns], kept.stop - kept.start)
+            found = _principal_axes(sample[:, columns], kept.stop - kept.start)
             self.axes[columns, kept.start : kept.start + found.shape[1]] = torch.from_numpy(found)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Return the rows along their axes, ``(b, n_out)``."""
+        """Return the projected rows, ``(b, n_out)``."""
         return rows @ self.axes
 
 
-def narrowed(slices: Mapping[str, slice]) -> dict[str, slice]:
-    """Return where each facet lies once the wide ones are narrowed; 512 columns or so in all."""
-    most = max(_IN_ALL // len(slices), _AT_LEAST)
+def narrow_slices(slices: Mapping[str, slice]) -> dict[str, slice]:
+    """Return the columns of each block once wide ones are projected; about 512 in all."""
+    most = max(_N_COLUMNS // len(slices), _N_COLUMNS_OF_BLOCK)
     found, start = {}, 0
     for name, columns in slices.items():
         stop = start + min(columns.stop - columns.start, most)
@@ -61,57 +82,11 @@ def narrowed(slices: Mapping[str, slice]) -> dict[str, slice]:
     return found
 
 
-def _main_axes(rows: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.float32]:
-    """Return up to `n` unit axes as columns, the longest first; all columns if they are as few."""
+def _principal_axes(rows: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.float32]:
+    """Return up to `n` unit axes as columns, the longest first; the identity if there are fewer."""
     width = rows.shape[1]
     if width <= n:
         return np.eye(width, dtype=np.float32)
     n = min(n, len(rows))
     axes: npt.NDArray[np.float32] = randomized_svd(rows, n, n_iter=2, random_state=0)[2].T
     return np.ascontiguousarray(axes, dtype=np.float32)
-
-
-class FacetScaling(nn.Module):
-    r"""Standardise columns and give facets equal weight; fitted once, saved with the model.
-
-    Notes
-    -----
-    Column :math:`c` of facet :math:`f` with :math:`d_f` columns becomes
-    :math:`(x_c - \mu_c) / \sigma_c \cdot \sqrt{d / (F d_f)}`, so that each of
-    the :math:`F` facets contributes the same to a squared distance and one
-    facet alone is plain standardisation.
-
-    Parameters
-    ----------
-    slices : mapping of str to slice
-        Which columns belong to which facet.
-    n_columns : int
-    """
-
-    def __init__(self, slices: Mapping[str, slice], n_columns: int) -> None:
-        super().__init__()
-        self.slices = dict(slices)
-        self.mean: Tensor
-        self.scale: Tensor
-        self.register_buffer("mean", torch.zeros(n_columns))
-        self.register_buffer("scale", torch.ones(n_columns))
-
-    def fit(self, matrix: npt.NDArray[np.floating], *, rows: int = 20_000) -> None:
-        """Learn mean and spread from at most `rows` evenly spaced rows of `matrix`."""
-        step = -(-len(matrix) // rows)
-        sample = np.asarray(matrix[::step], dtype=np.float64)
-        mean, std = sample.mean(axis=0), sample.std(axis=0)
-        n_columns = matrix.shape[1]
-        weight = np.ones(n_columns)
-        for columns in self.slices.values():
-            width = columns.stop - columns.start
-            weight[columns] = np.sqrt(n_columns / (len(self.slices) * width))
-        # A column that never changes says nothing: it becomes zero, not noise.
-        tiny = std <= 1e-7 * np.maximum(1.0, np.abs(mean))
-        scale = np.where(tiny, 0.0, weight / np.where(tiny, 1.0, std))
-        self.mean.copy_(torch.from_numpy(mean))
-        self.scale.copy_(torch.from_numpy(scale))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the scaled vectors, ``(b, d)``."""
-        return (x - self.mean) * self.scale

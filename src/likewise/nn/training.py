@@ -1,26 +1,42 @@
-"""Batch order, one optimiser step, and one training epoch."""
+"""Named random streams, batch order, the optimiser, one step and one epoch of training."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from likewise.errors import LikewiseError, UnknownNameError
 from likewise.nn.distributed import n_processes
-from likewise.seeds import stream
+from likewise.seeds import derive, stream
+from likewise.types import Indexes
 
-Indexes = npt.NDArray[np.intp]
 SHARD = 64  # images whose random views are drawn together
+
+
+def generator(seed: int, *names: str | int) -> torch.Generator:
+    """Return a torch generator for the stream called `names`."""
+    return torch.Generator().manual_seed(derive(seed, *names))
+
+
+@contextmanager
+def borrowed_global_generator(seed: int, *names: str | int) -> Iterator[None]:
+    """Seed torch's global generator for a while, and restore its state afterwards.
+
+    For code that draws from nothing else: layer initialisers, kornia.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(derive(seed, *names))
+        yield
 
 
 def shuffled_batches(n_images: int, batch_size: int, seed: int, epoch: int) -> Iterator[Indexes]:
     """Yield the global batches of one epoch, shuffled, each of exactly `batch_size`.
 
-    What does not fill a batch is left out of this epoch (as in the papers) and,
-    being drawn anew, comes in another; fewer images than a batch are one batch.
+    The rest that does not fill a batch is left out of this epoch, as in the papers; the next
+    epoch draws a new order. Fewer images than a batch are one batch.
     """
     order = stream(seed, "order", epoch).permutation(n_images).astype(np.intp)
     size = min(batch_size, n_images)
@@ -28,30 +44,20 @@ def shuffled_batches(n_images: int, batch_size: int, seed: int, epoch: int) -> I
         yield order[start : start + size]
 
 
-def fixed_batches(n_images: int, batch_size: int) -> Iterator[Indexes]:
-    """Yield the same batches in every epoch, in order: PCL's public code, for parity only."""
-    size = min(batch_size, n_images)
-    for start in range(0, n_images - size + 1, size):
-        yield np.arange(start, start + size, dtype=np.intp)
-
-
 def process_share(batch_size: int, rank: int, n_processes: int) -> slice:
     """Return which positions of a global batch belong to one process.
 
-    Equal shares; positions that do not divide evenly are left out for all.
+    All processes have equal shares; a remainder is left out.
     """
     size = batch_size // n_processes
     return slice(rank * size, (rank + 1) * size)
 
 
-share = process_share
-
-
 def covering_shards(share: slice, batch_size: int) -> list[slice]:
-    """Return the shards of a batch that a process must draw to have its share.
+    """Return the shards of a batch that contain the share of a process.
 
     Random views are drawn shard by shard, each from its own named seed, so they
-    do not depend on how many processes there are.
+    do not depend on the number of processes.
     """
     first, last = share.start // SHARD, -(-share.stop // SHARD)
     return [slice(s * SHARD, min((s + 1) * SHARD, batch_size)) for s in range(first, last)]
@@ -95,17 +101,17 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Te
 
 
 def step(loss: Tensor, optimiser: torch.optim.Optimizer, *, clip_norm: float | None) -> None:
-    """Follow the gradient of `loss` once.
+    """Take one step along the gradient of `loss`.
 
     Raises
     ------
     LikewiseError
-        If the loss is not a number; parameters are left as they were.
+        If the loss is not finite; parameters are not changed.
     """
     if not torch.isfinite(loss):
         raise LikewiseError(
-            f"The loss became {loss.item()}, so training stopped before it could do harm; "
-            "lower the step size, or look for extreme values among the vectors."
+            f"The loss must be finite, got {loss.item()}; training stopped. Lower the learning "
+            "rate, or check the input for extreme values."
         )
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
@@ -117,7 +123,7 @@ def step(loss: Tensor, optimiser: torch.optim.Optimizer, *, clip_norm: float | N
 
 
 def _average_gradients(parameters: list[nn.Parameter]) -> None:
-    """Average gradients over processes, all in one message.
+    """Average gradients over processes, in one message.
 
     Not DistributedDataParallel: a step here runs the network several times (views)
     before one backward pass, and every process computes the loss of the whole batch.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.errors import InvalidParameterError
-from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.registry import method_class
+from likewise.estimators.settings import defaults
 from likewise_bench.plots.pair_similarities import Similarities, pair_similarities
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.plots.style import colour, new_figure
@@ -34,10 +34,9 @@ def similarities(request: Request) -> "Figure":
     run = epoch_by_epoch(run, request.options.get("epochs", 20))
     plotted = set_up(run)
     model = plotted.model
-    assert isinstance(model, InteractiveClusterer)  # its class was looked at
     model.start(plotted.inputs.train)
-    seen = [pair_similarities(model)]
-    plotted.fit(lambda _: seen.append(pair_similarities(model)))
+    seen = [pair_similarities(_learner(model))]
+    plotted.fit(lambda fitted: seen.append(pair_similarities(_learner(fitted))))
     figure = new_figure(8.0, 3.2)
     for level, axes in enumerate(figure.subplots(1, 2, sharey=True)):
         _draw(axes, [both[level] for both in seen])
@@ -49,14 +48,19 @@ def similarities(request: Request) -> "Figure":
     return figure
 
 
+def _learner(model: InteractiveClusterer) -> NetworkLearner:
+    assert isinstance(model.learner_, NetworkLearner)  # see `trains_in_epochs`
+    return model.learner_
+
+
 def trains_in_epochs(run: RunSpec) -> bool:
     """Return whether the method of a run trains in epochs, step by step."""
-    return issubclass(method_class(run.method), InteractiveClusterer)
+    return "plan" in defaults(method_class(run.method))
 
 
 def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:
     """Return the run with rounds of one epoch, so that every epoch of one training is seen."""
-    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "fresh": "false"}
+    epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "reset_each_round": "false"}
     return replace(run, settings={**run.settings, **epochs})
 
 

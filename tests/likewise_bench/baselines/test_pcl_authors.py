@@ -96,6 +96,7 @@ def test_most_pairs_never_meet_in_fixed_batches() -> None:
         graph.add(int(i), int(j), Relation.SAME)
     met = fraction_met(graph, [batch for _ in range(5) for batch in fixed_batches(400, 40)])
     assert met < 0.3
+    assert [b.tolist() for b in fixed_batches(5, 2)] == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize("sign", [+1, -1])

@@ -82,7 +82,7 @@ def test_a_heavier_answer_draws_its_pair_closer(rng: torch.Generator) -> None:
 
 def test_a_negative_weight_and_an_unknown_similarity_are_refused() -> None:
     z, nothing = torch.eye(2), torch.zeros(2, 2)
-    with pytest.raises(InvalidParameterError, match=r"weight=-1\.0 would push apart"):
+    with pytest.raises(InvalidParameterError, match=r"weight must be >= 0, got -1\.0"):
         occ_contrastive(z, z, nothing, weight=-1.0, temperature=0.5)
     with pytest.raises(UnknownNameError, match="did you mean 'cosine'"):
         occ_contrastive(z, z, nothing, weight=1.0, temperature=0.5, similarity="cosin")

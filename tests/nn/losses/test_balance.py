@@ -38,14 +38,6 @@ def test_even_shares_cost_nothing_and_one_cluster_for_all_costs_log_k_a_view() -
     assert cluster_entropy_loss(one, one, pooled=True).item() == pytest.approx(math.log(4))
 
 
-def test_a_prior_moves_the_shares_that_cost_nothing() -> None:
-    p = torch.tensor([[0.4, 0.6]]).repeat(5, 1)
-    assert cluster_entropy_loss(p, p, prior=torch.tensor([0.4, 0.6])).item() == pytest.approx(
-        0, abs=1e-6
-    )
-    assert cluster_entropy_loss(p, p).item() > 0.01
-
-
 @pytest.mark.parametrize("pooled", [False, True])
 def test_a_step_down_the_gradient_makes_a_skewed_batch_more_even(
     pooled: bool, rng: torch.Generator

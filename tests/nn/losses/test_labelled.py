@@ -110,7 +110,7 @@ def test_many_rows_are_taken_in_parts_without_a_trace(rng: torch.Generator) -> N
 
 
 def test_parameters_that_leave_nothing_to_divide_by_are_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="n_neighbours=0 and"):
+    with pytest.raises(InvalidParameterError, match="got n_neighbours=0"):
         knn_compactness(torch.ones(3, 2), n_neighbours=0)
-    with pytest.raises(InvalidParameterError, match=r"floor=0\.0 leave"):
+    with pytest.raises(InvalidParameterError, match=r"floor=0\.0\."):
         knn_compactness(torch.ones(3, 2), floor=0.0)

@@ -53,5 +53,5 @@ def test_an_empty_cluster_stays_empty_and_costs_nothing() -> None:
 
 
 def test_an_alpha_without_a_distribution_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match=r"alpha=0\.0 has no distribution"):
+    with pytest.raises(InvalidParameterError, match=r"alpha must be greater than 0, got 0\.0"):
         student_t(torch.zeros(1, 2), torch.zeros(2, 2), alpha=0.0)

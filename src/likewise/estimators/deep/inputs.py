@@ -111,9 +111,7 @@ def fit_scaling(data: Data) -> nn.Module | None:
 def block_scaling(data: Data) -> BlockScaling:
     """Return the standardisation of vectors as a module, fitted if they are there."""
     assert data.n_columns is not None
-    scaling = BlockScaling(data.slices, data.n_columns)
+    scaler = BlockScaler(data.slices, data.n_columns)
     if isinstance(data, VectorData):
-        scaler = BlockScaler(data.slices, data.n_columns).fit(data.matrix)
-        scaling.mean.copy_(torch.from_numpy(scaler.mean))
-        scaling.scale.copy_(torch.from_numpy(scaler.scale))
-    return scaling
+        scaler.fit(data.matrix)
+    return BlockScaling(scaler.mean, scaler.scale)

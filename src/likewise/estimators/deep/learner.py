@@ -83,7 +83,7 @@ class NetworkLearner(Learner):
         self.data, self.n_clusters, self.seed = data, n_clusters, seed
         log_to = Path(self.plan.log_to) if self.plan.log_to else None
         on_images = data.n_columns is None
-        self.runtime = make_runtime(self.plan.precision, pictures=on_images, log_to=log_to)
+        self.runtime = make_runtime(self.plan.precision, images=on_images, log_to=log_to)
         self.epoch = self.epochs_left = 0
         self._scaled: Tensor | None = None
         self._reset_network()
@@ -284,7 +284,7 @@ class NetworkLearner(Learner):
     def features(self, rows: Tensor) -> Tensor:
         """Return the backbone's features of network input."""
         with self.runtime.autocast():
-            features = self.network.features(self.runtime.laid_out(rows))
+            features = self.network.features(self.runtime.to_memory_format(rows))
         return features.float()
 
     def inputs(self, indexes: Indexes, data: Data | None = None) -> Tensor:

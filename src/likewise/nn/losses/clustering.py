@@ -7,20 +7,16 @@ from likewise.errors import InvalidParameterError
 from likewise.nn.losses.contrastive import at_least_float32
 
 
-def cluster_entropy_loss(
-    p_a: Tensor, p_b: Tensor, *, pooled: bool = False, prior: Tensor | None = None
-) -> Tensor:
-    r"""Return how far the mean assignments are from an even share; 0 is even.
+def cluster_entropy_loss(p_a: Tensor, p_b: Tensor, *, pooled: bool = False) -> Tensor:
+    r"""Return the divergence of the mean assignment from the uniform one.
 
     Parameters
     ----------
     p_a, p_b : Tensor of shape (n, k)
         Assignment probabilities of the two views.
     pooled : bool
-        Take one mean over the rows of both views instead of one a view: one
+        Take one mean over the rows of both views instead of one for each view: one
         term instead of two, so half the weight.
-    prior : Tensor of shape (k,), optional
-        Shares known beforehand, all above 0; even ones if None.
 
     Returns
     -------
@@ -28,33 +24,29 @@ def cluster_entropy_loss(
 
     Notes
     -----
-    With :math:`\bar p` the mean row of a view and :math:`\pi` the prior, a view costs
-
-    .. math:: \mathrm{KL}(\bar p \,\|\, \pi) = \sum_k \bar p_k \log (\bar p_k / \pi_k),
-
-    for even shares :math:`\log K + \sum_k \bar p_k \log \bar p_k \ge 0`: [CC]_ Eq. (6).
+    With :math:`\bar p` the mean row of a view, a view costs
+    :math:`\log K + \sum_k \bar p_k \log \bar p_k \ge 0`: [CC]_ Eq. (6).
 
     Fidelity: [OCC]_ Eq. (5) and [PCL]_ Eq. (5) print the sign the other way
     round, which rewards one cluster for all; every code has it as here. Both
-    pool the views in print (``pooled=True``) and not in code. A cluster
-    nobody is assigned to counts 0, where the authors' logarithms fail or need an epsilon.
+    pool the views in print (``pooled=True``) and not in code. An empty cluster
+    counts 0, where the authors' logarithms fail or need an epsilon.
     """
     if pooled:
-        return _divergence(torch.cat([p_a, p_b]), prior)
-    return _divergence(p_a, prior) + _divergence(p_b, prior)
+        return _divergence(torch.cat([p_a, p_b]))
+    return _divergence(p_a) + _divergence(p_b)
 
 
-def _divergence(p: Tensor, prior: Tensor | None) -> Tensor:
+def _divergence(p: Tensor) -> Tensor:
     share = at_least_float32(p).mean(dim=0)  # (k,)
-    if prior is None:
-        prior = torch.full_like(share, 1 / len(share))
+    uniform = torch.full_like(share, 1 / len(share))
     # Clamped inside the logarithm: plain xlogy has the gradient 0/0 at an empty cluster.
     log_share = share.clamp_min(torch.finfo(share.dtype).tiny).log()
-    return (share * (log_share - prior.to(share).log())).sum()
+    return (share * (log_share - uniform.log())).sum()
 
 
 def student_t(rows: Tensor, centres: Tensor, *, alpha: float = 1.0) -> Tensor:
-    r"""Return how much each row belongs to each centre; rows sum to one.
+    r"""Return soft assignments of rows to centres; rows sum to one.
 
     Parameters
     ----------
@@ -72,7 +64,7 @@ def student_t(rows: Tensor, centres: Tensor, *, alpha: float = 1.0) -> Tensor:
     [DEC]_ Eq. (1): :math:`q_{ij} \propto (1 + \|z_i - \mu_j\|^2 / \alpha)^{-(\alpha + 1) / 2}`.
     """
     if not alpha > 0:
-        raise InvalidParameterError(f"alpha={alpha} has no distribution; choose a value above 0.")
+        raise InvalidParameterError(f"alpha must be greater than 0, got {alpha}.")
     rows, centres = at_least_float32(rows), at_least_float32(centres)
     # Squares summed, not cdist squared: the gradient of a root is undefined on a centre.
     distances = (rows[:, None, :] - centres[None, :, :]).square().sum(dim=2)  # (n, k)
@@ -81,12 +73,12 @@ def student_t(rows: Tensor, centres: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 @torch.no_grad()
 def sharpen(q: Tensor) -> Tensor:
-    r"""Return the target assignment of *all* images: surer, and fair to small clusters.
+    r"""Return the target assignment of *all* images: sharper, normalised by cluster size.
 
     Notes
     -----
-    [DEC]_ Eq. (3): :math:`p_{ij} \propto q_{ij}^2 / \sum_i q_{ij}`. A cluster nobody
-    belongs to stays at 0. It has no gradient.
+    [DEC]_ Eq. (3): :math:`p_{ij} \propto q_{ij}^2 / \sum_i q_{ij}`. An empty
+    cluster stays at 0. It has no gradient.
     """
     q = at_least_float32(q)
     size = q.sum(dim=0).clamp_min(torch.finfo(q.dtype).tiny)

@@ -24,8 +24,7 @@ def positive_weights(
     relations : Tensor of shape (n, n)
         Given and implied: ``+1`` same, ``-1`` different, ``0`` unknown.
     pseudo : Tensor of shape (n, n), optional
-        Guesses of the model; a guessed "same" weighs as another view does, and
-        nothing where an answer stands.
+        Pseudo-links; one weighs as another view does, and nothing where an answer is known.
     kind : {"paper", "authors"}
         Which reading; see Notes.
     strength : float
@@ -45,13 +44,13 @@ def positive_weights(
 
     Fidelity: ``"paper"`` counts :math:`N_+` unordered, ``"authors"`` ordered, as the
     code does. Without must-links the paper divides 0 by 0; another view weighs 1
-    then, which leaves the plain contrast.
+    then, which leaves plain NT-Xent.
     """
     if kind not in _KINDS:
         raise UnknownNameError("kind of positive weights", kind, _KINDS)
     if not strength >= 0:
         raise InvalidParameterError(
-            f"strength={strength} would push apart what is the same; choose 0 or more."
+            f"strength must be >= 0, got {strength}: otherwise must-links push apart."
         )
     n = len(relations)
     answered = tile_relations(relations, n)  # (2n, 2n)
@@ -93,15 +92,15 @@ def constrained_nt_xent(
     similarity: str = "cosine",
     norm: str = "anchor",
 ) -> Tensor:
-    r"""Contrast each row with each of its positives, and average.
+    r"""Return constrained NT-Xent: the mean cost of each positive of each row.
 
     Parameters
     ----------
     rows_a, rows_b : Tensor of shape (n, d)
         The two views: projections, or assignment probabilities.
     relations : Tensor of shape (n, n)
-        ``+1`` same, ``-1`` different, ``0`` unknown; "different" counts twice
-        among the rivals.
+        ``+1`` same, ``-1`` different, ``0`` unknown; cannot-links count twice
+        among the negatives.
     weights : Tensor of shape (2n, 2n), optional
         What each positive pair counts, from `positive_weights`; by default
         the paper's, from `relations`.
@@ -127,7 +126,7 @@ def constrained_nt_xent(
 
     and the loss is :math:`\frac{1}{2n} \sum_i \sum_j w_{ij} l_{ij} / \sum_j w_{ij}`, or
     :math:`\sum_{ij} w_{ij} l_{ij} / (\sum_{ij} w_{ij} + 10^{-10})` for ``"global"``. Without
-    answers it is `contrast` plus :math:`\log(2n / (2n - 1))`.
+    answers it is `nt_xent` plus :math:`\log(2n / (2n - 1))`.
 
     Fidelity: the last term is the authors' :math:`\mu_i`; the printed one counts
     cannot-links twice and the row itself. ``"anchor"`` is the paper's, ``"global"`` and
@@ -140,8 +139,8 @@ def constrained_nt_xent(
     v = 1 + (tile_relations(relations, n) == -1).to(s.dtype)
     v.fill_diagonal_(0)
     w = positive_weights(relations, dtype=s.dtype) if weights is None else weights.to(s)
-    rivals = (s + v.log()).logsumexp(dim=1) + (2 * n / v.sum(dim=1)).log()  # (2n,)
-    cost = (w * (rivals[:, None] - s)).sum(dim=1)  # (2n,)
+    negatives = (s + v.log()).logsumexp(dim=1) + (2 * n / v.sum(dim=1)).log()  # (2n,)
+    cost = (w * (negatives[:, None] - s)).sum(dim=1)  # (2n,)
     if norm == "global":
         return cost.sum() / (w.sum() + 1e-10)
     return (cost / w.sum(dim=1)).mean()

@@ -7,7 +7,7 @@ from torch import Tensor
 from likewise.errors import InvalidParameterError, UnknownNameError
 
 SIMILARITIES = ("cosine", "dot")
-_NO_DIRECTION = 1e-12  # shorter rows point nowhere
+_NO_DIRECTION = 1e-12  # shorter rows count as zero
 
 
 def similarities(
@@ -25,7 +25,7 @@ def similarities(
     temperature : float
         Above 0.
     kind : {"cosine", "dot"}
-        ``"dot"`` leaves the rows as long as they are.
+        ``"dot"`` does not normalise the rows.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def similarities(
 
 
 def unit_rows(rows: Tensor) -> Tensor:
-    """Return `rows` at length one; a row of zeros stays zero and gets no gradient.
+    """Return `rows` scaled to length one; a row of zeros stays zero and gets no gradient.
 
     Not ``F.normalize``: at a row of zeros its gradient is 1e12 times too large.
     """
@@ -57,14 +57,11 @@ def at_least_float32(values: Tensor) -> Tensor:
 def _check(rows_a: Tensor, rows_b: Tensor, temperature: float, kind: str) -> None:
     if rows_a.shape != rows_b.shape or rows_a.dim() != 2 or len(rows_a) == 0:
         raise InvalidParameterError(
-            f"rows_a has shape {tuple(rows_a.shape)} and rows_b {tuple(rows_b.shape)}, but the two "
-            "views must be matrices of one shape with at least one row; give row i of both views "
-            "the same image."
+            "rows_a and rows_b must be matrices of the same shape with at least one row, row i of "
+            f"both for the same image, got shapes {tuple(rows_a.shape)} and {tuple(rows_b.shape)}."
         )
     if not temperature > 0:
-        raise InvalidParameterError(
-            f"temperature={temperature} does not order similarities; choose a value above 0."
-        )
+        raise InvalidParameterError(f"temperature must be greater than 0, got {temperature}.")
     if kind not in SIMILARITIES:
         raise UnknownNameError("similarity", kind, SIMILARITIES)
 
@@ -77,7 +74,7 @@ def tile_relations(relations: Tensor, n: int) -> Tensor:
     relations : Tensor of shape (n, n)
         ``+1`` same, ``-1`` different, ``0`` unknown; zero diagonal.
     n : int
-        How many images the batch has.
+        Number of images in the batch.
 
     Returns
     -------
@@ -91,23 +88,23 @@ def tile_relations(relations: Tensor, n: int) -> Tensor:
     """
     if relations.shape != (n, n):
         raise InvalidParameterError(
-            f"relations has shape {tuple(relations.shape)}, but a batch of {n} images needs "
-            f"({n}, {n}); ask the constraint graph for the relations of exactly this batch."
+            f"relations of a batch of {n} images must have shape ({n}, {n}), got "
+            f"{tuple(relations.shape)}."
         )
     itself = relations.diagonal().nonzero()
     if len(itself) > 0:
         raise InvalidParameterError(
-            f"relations[{int(itself[0])}, {int(itself[0])}] relates an image to itself, which "
-            "would count one view as another image; set the diagonal to 0."
+            "The diagonal of relations must be 0, got a relation of an image to itself at "
+            f"[{int(itself[0])}, {int(itself[0])}]."
         )
     return relations.repeat(2, 2)
 
 
 def nt_xent(rows_a: Tensor, rows_b: Tensor, *, temperature: float) -> Tensor:
-    r"""Contrast row ``i`` of one view with row ``i`` of the other.
+    r"""Return NT-Xent, in which row ``i`` of one view matches row ``i`` of the other.
 
-    Give it projections to nt_xent images; give it *transposed* assignment
-    probabilities to nt_xent clusters.
+    For projections it contrasts images; for *transposed* assignment probabilities it
+    contrasts clusters.
 
     Parameters
     ----------
@@ -133,9 +130,8 @@ def nt_xent(rows_a: Tensor, rows_b: Tensor, *, temperature: float) -> Tensor:
     where :math:`z` runs over all :math:`2n` rows, and the loss is the mean
     over rows and views: [CC]_ Eq. (2) on images, Eq. (5) on clusters.
 
-    Fidelity: the printed sums count a row as its own rival; the authors' prose
-    and code do not, nor do we. Ours takes any batch size; theirs fixes it when
-    the loss is built.
+    Fidelity: the printed sums count a row among its own negatives; the authors'
+    text and code do not, and neither do we.
     """
     n = len(rows_a)
     similarity = similarities(rows_a, rows_b, temperature=temperature)  # (2n, 2n)
@@ -154,10 +150,10 @@ def occ_contrastive(
     similarity: str = "cosine",
     include_self: bool = False,
 ) -> Tensor:
-    r"""Contrast each row with the sum of all its positives.
+    r"""Return OCC's NT-Xent, whose positives are summed inside the logarithm.
 
     The gradient goes to the positive that is nearest already; see
-    `constrained_contrast` for the mean over positives.
+    `constrained_nt_xent` for the mean over positives.
 
     Parameters
     ----------
@@ -171,7 +167,7 @@ def occ_contrastive(
         :math:`\tau > 0`.
     similarity : {"cosine", "dot"}
     include_self : bool
-        Let a row be its own rival, as the paper says on purpose.
+        Count a row among its own negatives, as the paper prints.
 
     Returns
     -------
@@ -196,7 +192,7 @@ def occ_contrastive(
     """
     if not weight >= 0:
         raise InvalidParameterError(
-            f"weight={weight} would push apart what is the same; choose 0 or more."
+            f"weight must be >= 0, got {weight}: otherwise must-links push apart."
         )
     n = len(rows_a)
     s = similarities(rows_a, rows_b, temperature=temperature, kind=similarity)  # (2n, 2n)
@@ -204,6 +200,6 @@ def occ_contrastive(
     positives = (tile_relations(relations, n) == 1).to(s.dtype) * weight  # (2n, 2n)
     log_c = (n + positives.sum(dim=1) / 2).log()  # (2n,); each image stands there twice
     positives = positives + itself.roll(n, dims=1)
-    rivals = s if include_self else s.masked_fill(itself, -torch.inf)
+    negatives = s if include_self else s.masked_fill(itself, -torch.inf)
     numerator = (s + positives.log()).logsumexp(dim=1)
-    return (log_c + rivals.logsumexp(dim=1) - numerator).mean()
+    return (log_c + negatives.logsumexp(dim=1) - numerator).mean()

@@ -9,17 +9,17 @@ from likewise.nn.losses.contrastive import at_least_float32
 
 
 def squared_distances(rows: Tensor, centres: Tensor) -> Tensor:
-    """Return the squared distance of row ``i`` to center_loss ``i``, ``(n,)``.
+    """Return the squared distance of row ``i`` to centre ``i``, ``(n,)``.
 
     Raises
     ------
     InvalidParameterError
-        If there is not exactly one center_loss a row.
+        If there is not exactly one centre for each row.
     """
     if rows.shape != centres.shape:
         raise InvalidParameterError(
-            f"rows has shape {tuple(rows.shape)} and centres {tuple(centres.shape)}, but each row "
-            "is pulled to one center_loss; index the centres by the rows' clusters first."
+            f"centres must have one row for each of the rows, got {tuple(rows.shape)} rows and "
+            f"{tuple(centres.shape)} centres; index the centres by the rows' clusters first."
         )
     return (at_least_float32(rows) - at_least_float32(centres)).square().sum(dim=1)
 
@@ -115,17 +115,17 @@ def knn_compactness(
     n_neighbours: int = 6,
     floor: float = 0.1,
 ) -> Tensor:
-    r"""Return the knn_compactness of each row, 1 on average.
+    r"""Return the compactness of each row, 1 on average.
 
     Parameters
     ----------
     rows : Tensor of shape (n, d)
     among : Tensor of shape (m, d), optional
-        Where to look for neighbours; `rows` must be among them. By default `rows`.
+        The rows that can be neighbours, including `rows`. By default `rows`.
     n_neighbours : int
         At least 1; fewer are taken where there are fewer.
     floor : float
-        Above 0; what is added to a spread, as a share of the mean spread. A copy of
+        Above 0; added to a spread, as a fraction of the mean spread. A copy of
         another image then weighs at most ``1 + 1 / floor`` times one of mean spread.
 
     Returns
@@ -139,12 +139,12 @@ def knn_compactness(
     :math:`C_i \propto 1 / (r_i + \epsilon \bar r)`.
 
     Fidelity: the paper's :math:`1 / \sum` is infinite at copies and in arbitrary units,
-    so it rescales the loss it weighs; the code has no knn_compactness.
+    so it rescales the loss it weighs; the code has no compactness.
     """
     if n_neighbours < 1 or not floor > 0:
         raise InvalidParameterError(
-            f"n_neighbours={n_neighbours} and floor={floor} leave nothing to divide by; choose "
-            "at least 1 neighbour and a floor above 0."
+            "n_neighbours must be at least 1 and floor greater than 0, got "
+            f"n_neighbours={n_neighbours}, floor={floor}."
         )
     pool = rows if among is None else among
     k = min(n_neighbours, len(pool) - 1)
@@ -159,22 +159,23 @@ def knn_compactness(
 
 
 def _spread(rows: Tensor, pool: Tensor, k: int) -> Tensor:
-    """Return the mean squared distance to the `k` nearest, itself left out."""
+    """Return the mean squared distance to the `k` nearest, without itself."""
     nearest = all_squared_distances(rows, pool).topk(k + 1, largest=False).values  # (n, k + 1)
     return nearest[:, 1:].mean(dim=1)
 
 
 def self_paced(rows: Tensor, centres: Tensor, *, pace: float) -> Tensor:
-    r"""Pull each row to its center_loss, the nearer the stronger.
+    r"""Return the self-paced distance of rows to their centres.
 
     Parameters
     ----------
     rows : Tensor of shape (n, d)
         Embeddings; with none of them the loss is 0.
     centres : Tensor of shape (n, d)
-        The center_loss of each row's own cluster.
+        The centre of each row's own cluster.
     pace : float
-        :math:`\lambda`, the squared distance from which a row does not count; see `pace_of`.
+        :math:`\lambda`, the squared distance from which a row does not count; see
+        `likewise.queries.dsac.pace`.
 
     Returns
     -------
@@ -199,23 +200,9 @@ def self_paced(rows: Tensor, centres: Tensor, *, pace: float) -> Tensor:
 
 
 def self_paced_weights(distances: Tensor, *, pace: float) -> Tensor:
-    """Return the weight of each squared distance, 1 at the center_loss, 0 from `pace` on."""
+    """Return the weight of each squared distance, 1 at the centre, 0 from `pace` on."""
     if not pace >= 0:
-        raise InvalidParameterError(f"pace={pace} is not a squared distance; choose 0 or more.")
-    # At pace 0 only rows that sit on their center_loss count, rather than 0/0.
+        raise InvalidParameterError(f"pace must be >= 0, got {pace}.")
+    # At pace 0 only rows at their centre count, rather than 0/0.
     tiny = torch.finfo(distances.dtype).tiny
     return (1 - distances.detach() / max(pace, tiny)).clamp_min(0)
-
-
-def pace_of(distances: Tensor, *, share: float = 0.95) -> float:
-    """Return the pace at which `share` of all squared distances count.
-
-    Take it over all unlabelled images, not over a batch. In [DSAC]_ the top
-    1/20 do not count ("the first twenty quantile").
-    """
-    if len(distances) == 0:
-        raise InvalidParameterError(
-            "distances is empty, so there is no pace to take from it; drop the self-paced term "
-            "when every image is labelled."
-        )
-    return float(at_least_float32(distances.detach()).quantile(share))

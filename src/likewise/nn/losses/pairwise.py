@@ -58,11 +58,8 @@ def _log_others(log_p: Tensor) -> Tensor:
 def _check(first: Tensor, second: Tensor, relations: Tensor) -> None:
     if first.shape != second.shape or relations.shape != first.shape[:1]:
         raise InvalidParameterError(
-            f"log_p_first {tuple(first.shape)}, log_p_second {tuple(second.shape)} and relations "
-            f"{tuple(relations.shape)} do not describe the same pairs; give each pair one row in "
-            "both and one relation."
+            "log_p_first, log_p_second and relations must have one row for each pair, got "
+            f"{tuple(first.shape)}, {tuple(second.shape)} and {tuple(relations.shape)}."
         )
     if first.shape[1] < 2:
-        raise InvalidParameterError(
-            f"{first.shape[1]} cluster cannot hold images that differ; choose at least 2 clusters."
-        )
+        raise InvalidParameterError(f"cannot-links need at least 2 clusters, got {first.shape[1]}.")
