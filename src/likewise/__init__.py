@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from likewise.estimators.deep.dsac import DSAC
     from likewise.estimators.deep.occ import OCC
     from likewise.estimators.deep.pcl import PCL
-    from likewise.methods.likewise import Likewise
+    from likewise.estimators.kernel.likewise import Likewise
     from likewise.oracles.simulated import LabelOracle
 
 __version__ = "0.1.0.dev0"
@@ -26,7 +26,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "CC": "likewise.estimators.deep.cc",
     "DSAC": "likewise.estimators.deep.dsac",
-    "Likewise": "likewise.methods.likewise",
+    "Likewise": "likewise.estimators.kernel.likewise",
     "OCC": "likewise.estimators.deep.occ",
     "PCL": "likewise.estimators.deep.pcl",
     "LabelOracle": "likewise.oracles.simulated",
