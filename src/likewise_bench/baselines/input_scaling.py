@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from likewise.estimators.data import Data, VectorData
+from likewise.estimators.deep.inputs import block_scaling
 from likewise.estimators.kernel.features import pca_axes
-from likewise.nn.scaling import BlockScaling
 from likewise.seeds import stream
 from likewise.types import Floats
 
@@ -62,10 +62,9 @@ def make_scaling(data: Data, width: int = WIDTH) -> nn.Sequential:
     """Return standardisation and leading directions, fitted unless the vectors are missing."""
     n_columns = data.n_columns
     assert n_columns is not None  # vectors
-    scaling = BlockScaling(data.slices, n_columns)
+    scaling = block_scaling(data)
     directions = LeadingDirections(n_columns, width)
     if isinstance(data, VectorData):
-        scaling.fit(data.matrix)
         step = -(-len(data) // _FIT_ROWS)
         sample = torch.from_numpy(np.ascontiguousarray(data.matrix[::step], dtype=np.float32))
         directions.fit(scaling(sample).numpy())
