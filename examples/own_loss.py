@@ -6,10 +6,10 @@ import torch
 from sklearn.datasets import make_blobs
 from torch import Tensor
 
-from likewise.methods.cc import CC
-from likewise.methods.known import Known
-from likewise.methods.network import View
-from likewise.methods.plan import Plan
+from likewise.estimators.deep.cc import CC
+from likewise.estimators.deep.relations import BatchRelations
+from likewise.estimators.deep.networks import NetworkOutput
+from likewise.estimators.params import TrainingPlan
 from likewise.metrics import accuracy
 
 
@@ -27,7 +27,7 @@ def decisiveness(probabilities: Tensor) -> Tensor:
 class DecisiveCC(CC):
     """CC whose assignments are pushed towards 0 and 1."""
 
-    def _loss_terms(self, a: View, b: View, known: Known) -> dict[str, Tensor]:
+    def _loss_terms(self, a: NetworkOutput, b: NetworkOutput, known: BatchRelations) -> dict[str, Tensor]:
         terms = super()._loss_terms(a, b, known)
         return {**terms, "decisiveness": 0.5 * (decisiveness(a.p) + decisiveness(b.p))}
 
@@ -42,7 +42,7 @@ assert torch.isclose(decisiveness(torch.full((3, 4), 0.25)), torch.tensor(4.0).l
 assert decisiveness(torch.eye(4)) == 0
 
 X, y = make_blobs(150, n_features=8, centers=3, random_state=0)
-plan = Plan(epochs_per_round=4, batch_size=64)
+plan = TrainingPlan(epochs_per_round=4, batch_size=64)
 plain = CC(3, plan=plan, random_state=0).fit(X)
 ours = DecisiveCC(3, plan=plan, random_state=0).fit(X)
 print(f"sure of its clusters: CC {sharpness(plain):.2f}, with the term {sharpness(ours):.2f}")

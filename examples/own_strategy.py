@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from likewise import PCL, LabelOracle
-from likewise.types import Pairs
-from likewise.methods.plan import Plan
+from likewise.constraints.relation import Pairs
+from likewise.estimators.params import TrainingPlan
 from likewise.queries.base import FloatArray, Pool
 
 
@@ -22,7 +22,7 @@ class NearestFirst:
 
 
 X, y = make_blobs(120, n_features=8, centers=3, random_state=0)
-plan = Plan(n_rounds=2, epochs_per_round=5, batch_size=64)
+plan = TrainingPlan(n_rounds=2, epochs_per_round=5, batch_size=64)
 model = PCL(n_clusters=3, strategy=NearestFirst(), plan=plan, random_state=0)
 model.fit(X, oracle=LabelOracle(y), n_questions=20)
 said = [answer.answer for answer in model.constraints_.answers.values()]

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from likewise.encoders.embeddings import Embeddings
 from likewise.estimators.block_scaling import BlockScaler
 from likewise.estimators.data import VectorData
-from likewise.methods.vocabulary import Vocabulary
+from likewise.estimators.kernel.visual_words import VisualWords
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load

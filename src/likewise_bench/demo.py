@@ -11,7 +11,7 @@ from likewise.encoders.embed import embed
 from likewise.encoders.registry import make_encoder
 from likewise.encoders.store import EmbeddingStore
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.registry import METHODS, make_method
+from likewise.estimators.registry import make_method
 from likewise.images.arrays import ArrayCollection
 from likewise.images.resize import thumbnail
 from likewise.metrics import accuracy
@@ -24,7 +24,7 @@ from likewise_bench.datasets.base import Labels
 from likewise_bench.datasets.synthetic import make_scenes
 from likewise_bench.inputs import Step, quiet
 
-METHOD = "likewise" if "likewise" in METHODS else "kmeans"
+METHOD = "likewise"
 WANTED = "shape"
 N_ROUNDS = 5
 Found = npt.NDArray[np.intp]

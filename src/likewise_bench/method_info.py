@@ -1,7 +1,7 @@
 """What each method asks and which presets it has, known without importing it.
 
-``python -m likewise_bench.method_info`` writes `catalogue.json` anew from the classes; a
-test says when that is due. A method that is not in it is imported and looked at.
+``python -m likewise_bench.method_info`` writes `method_info.json` from the classes; a test
+fails when it is out of date. A method that is not in the file is imported.
 """
 
 import json
@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from likewise.estimators.registry import METHODS, method_class
+from likewise.estimators.registry import all_methods, method_class
 
 _FILE = "method_info.json"
 
@@ -24,18 +24,18 @@ class MethodInfo(TypedDict):
 
 
 def method_info(method: str) -> MethodInfo:
-    """Return the entry of a method.
+    """Return the entry of a method in the file; of a method that is not there, that of its class.
 
     Examples
     --------
     >>> method_info("kmeans")["asks"], method_info("dsac")["asks"]
     ([], ['label'])
     """
-    return _kept()[method] if method in _kept() else look(method)
+    return _read()[method] if method in _read() else info_of_class(method)
 
 
-def look(method: str) -> MethodInfo:
-    """Return what a method's class says of itself."""
+def info_of_class(method: str) -> MethodInfo:
+    """Return the entry of a method, from its class."""
     from likewise.estimators.settings import defaults
 
     cls = method_class(method)
@@ -47,15 +47,15 @@ def look(method: str) -> MethodInfo:
 
 
 @cache
-def _kept() -> dict[str, MethodInfo]:
+def _read() -> dict[str, MethodInfo]:
     text = resources.files("likewise_bench").joinpath(_FILE).read_text("utf-8")
-    kept: dict[str, MethodInfo] = json.loads(text)
-    return kept
+    entries: dict[str, MethodInfo] = json.loads(text)
+    return entries
 
 
 def write() -> None:
-    """Write the file anew from the classes."""
-    lines = [f"{json.dumps(name)}: {json.dumps(look(name))}" for name in METHODS]
+    """Write the file from the classes."""
+    lines = [f"{json.dumps(name)}: {json.dumps(info_of_class(name))}" for name in all_methods()]
     Path(__file__).with_name(_FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 

@@ -56,16 +56,17 @@ def _corner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.set_num_threads(1)
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
     asking = {"asking": f"{__name__}:Asking"}
-    monkeypatch.setattr("likewise.estimators.registry.METHODS", {**_methods(), **asking})
+    methods = {**_methods(), **asking}
+    monkeypatch.setattr("likewise.estimators.registry.all_methods", lambda: methods)
     monkeypatch.setattr("likewise.estimators.registry.import_module", _import)
     with threadpool_limits(1):
         yield
 
 
 def _methods() -> dict[str, str]:
-    from likewise.estimators.registry import METHODS
+    from likewise.estimators.registry import all_methods
 
-    return dict(METHODS)
+    return dict(all_methods())
 
 
 def _import(name: str) -> Any:

@@ -31,18 +31,16 @@ def list_(as_json: AsJson = False) -> None:
     for name, method_info in known["methods"].items():
         asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
         presets = f"; presets {', '.join(method_info['presets'])}" if method_info["presets"] else ""
-        print_line(
-            f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}"
-        )
-    print_line("\nstrategies")
-    print_line(f"  {', '.join(known['strategies'])}")
-    print_line("\nencoders")
-    print_line(f"  {', '.join(known['encoders'])}")
+        say(f"  {name:<{width}}  {asks}{presets}")
+    say("\nstrategies")
+    say(f"  {', '.join(known['strategies'])}")
+    say("\nencoders")
+    say(f"  {', '.join(known['encoders'])}")
 
 
 def _known() -> dict[str, Any]:
     from likewise.encoders.registry import ENCODERS
-    from likewise.estimators.registry import METHODS, PROMISED
+    from likewise.estimators.registry import all_methods
     from likewise.queries.registry import STRATEGIES
     from likewise_bench.datasets.registry import DATASETS, criteria_of
     from likewise_bench.method_info import method_info
@@ -52,11 +50,10 @@ def _known() -> dict[str, Any]:
         "criteria": {name: criteria_of(name) for name in DATASETS},
         "methods": {
             name: {
-                "is_built": name in METHODS,
-                "presets": method_info(name)["presets"] if name in METHODS else [],
-                "asks": method_info(name)["asks"] if name in METHODS else [],
+                "presets": method_info(name)["presets"],
+                "asks": method_info(name)["asks"],
             }
-            for name in dict.fromkeys((*PROMISED, *METHODS))
+            for name in all_methods()
         },
         "strategies": sorted(STRATEGIES),
         "encoders": list(ENCODERS),

@@ -109,7 +109,7 @@ def prepare(material: Material) -> int:
 Task = TypeVar("Task")
 _PRELOAD = [
     "likewise_bench.runner",
-    "likewise.methods.likewise",
+    "likewise.estimators.kernel.likewise",
     "likewise.estimators.deep.learner",
 ]
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import InvalidParameterError, SweepFileError, UnknownNameError
-from likewise.estimators.registry import METHODS, PROMISED
+from likewise.estimators.registry import all_methods
 from likewise_bench.method_info import method_info
 from likewise_bench.spec import RunSpec
 
@@ -172,10 +172,10 @@ def _axes(entry: Mapping[str, Any], beside: Path, data: str | None) -> dict[str,
 
 
 def _chosen(method: str, values: dict[str, Any]) -> dict[str, Any]:
-    if method not in METHODS and method not in PROMISED:
-        raise UnknownNameError("method", method, METHODS)
+    if method not in all_methods():
+        raise UnknownNameError("method", method, all_methods())
     _check_types(values)
-    if method in METHODS and not method_info(method)["asks"]:
+    if not method_info(method)["asks"]:
         values["n_questions"] = 0  # a budget changes nothing: one run is enough
     if values.get("kinds"):
         values["kinds"] = tuple(kind.strip() for kind in values["kinds"].split(","))

@@ -1,1 +1,0 @@
-"""The rivals: methods of other people, each a short composition on the parts all methods share."""
