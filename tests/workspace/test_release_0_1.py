@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,8 @@ def test_predicted_answers_and_split_groups_are_read(workspace: Workspace, tmp_p
     (folder / "split-off.json").write_text('[["g3", true]]')
     progress = workspace.criterion("color").status.progress()
     assert progress is not None
-    assert (progress.n_checked, progress.agreement) == (3, pytest.approx(2 / 3))
+    assert progress.n_checked == 3
+    assert progress.agreement == pytest.approx(2 / 3)
     assert SplitHistory(folder).remove_last() == ("g3", True)
     assert SplitHistory(folder).last is None  # the new file counts from now on
 
@@ -56,7 +58,8 @@ def test_predicted_answers_and_split_groups_are_read(workspace: Workspace, tmp_p
 def test_the_calibration_is_read(tmp_path: Path) -> None:
     said = np.repeat(np.array([[0.95, 0.05]], dtype=np.float32), 20, axis=0)
     left = np.tile([[True, False], [False, True]], (10, 1))  # half of the predictions are wrong
-    np.savez(tmp_path / "experience.npz", **{"experience.said": said, "experience.left": left})
+    arrays: dict[str, Any] = {"experience.said": said, "experience.left": left}
+    np.savez(tmp_path / "experience.npz", **arrays)
     model = Likewise(2).start(stream(0, "rows").normal(size=(20, 4)))
     assert temperature(model) == 1
     load_calibration(tmp_path, model)

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -58,3 +60,15 @@ def test_questions_of_the_worker_fill_the_queue_without_invalid_ones(
     workspace._receive({"event": "questions", "criterion": "colour", "questions": lines})
     assert len(workspace.criterion("colour").queue) == 2
     assert workspace.criterion("colour").questions(2) == pairs
+
+
+def test_the_modules_of_the_server_process_import_neither_torch_nor_scikit_learn() -> None:
+    code = (
+        "import sys\n"
+        "import likewise.workspace.workspace\n"
+        "sys.exit(' '.join({'torch', 'sklearn', 'onnxruntime'} & set(sys.modules)) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
