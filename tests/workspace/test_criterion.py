@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.session import Session
 from likewise.workspace.criterion import _GivenAnswer
@@ -82,7 +81,7 @@ class TestMovedImages:
     def test_each_is_an_answer_and_stays_in_its_group(self, trained_workspace: Workspace) -> None:
         criterion = trained_workspace.criterion("colour")
         results = criterion.move_images([0, 2], "g2")
-        assert [one.taken for one in results] == [True, True]
+        assert [one.accepted for one in results] == [True, True]
         assert {0, 2} <= set(criterion.status.gallery().members["g2"].tolist())
         kinds = [entry.kind for entry in trained_workspace.session.answers("colour")]
         assert kinds == ["choice", "choice"]

@@ -28,7 +28,7 @@ def test_new_images_are_added_and_missing_ones_recorded(
     assert sorted(gallery.new.tolist()) == [12, 13]  # in no group until they are embedded
     assert 0 not in gallery.members["g1"].tolist()
     assert workspace.thumbnails.thumbnail(13)[:4] == b"RIFF"
-    assert criterion.answer(Question.pair(2, 12), "same").result.taken
+    assert criterion.answer(Question.pair(2, 12), "same").result.accepted
 
 
 def test_a_missing_folder_is_reported_and_no_image_is_recorded_as_missing(

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session import Session
 from likewise.workspace.group_edits import SplitHistory, move_answers
@@ -18,7 +17,7 @@ def test_selected_images_become_a_group_at_once_and_each_is_an_answer(
 ) -> None:
     criterion = trained_workspace.criterion("colour")
     key, results = criterion.split_group([0, 2, 4], "dusk")
-    assert [one.taken for one in results] == [True] * 3
+    assert [one.accepted for one in results] == [True] * 3
     gallery = criterion.status.gallery()
     assert sorted(gallery.members[key].tolist()) == [0, 2, 4]
     assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk"]
@@ -78,7 +77,7 @@ def test_an_older_group_is_removed_after_the_newer_one(trained_workspace: Worksp
 def test_a_single_image_can_be_split_off(trained_workspace: Workspace) -> None:
     criterion = trained_workspace.criterion("colour")
     key, results = criterion.split_group([0])
-    assert [one.taken for one in results] == [True, True]  # differs from all groups; its label
+    assert [one.accepted for one in results] == [True, True]  # differs from all groups; its label
     assert criterion.status.gallery().members[key].tolist() == [0]
 
 
@@ -89,7 +88,7 @@ def test_a_third_group_ends_the_rule_for_two_groups(folder: Path) -> None:
         criterion = workspace.criterion("colour")
         criterion.answer(Question.pair(0, 1), "different")
         key, results = criterion.split_group([2, 4])
-        assert all(one.taken for one in results)
+        assert all(one.accepted for one in results)
         assert criterion.criterion.two_groups is False
         assert sorted(criterion.status.gallery().members[key].tolist()) == [2, 4]
 
@@ -100,7 +99,7 @@ def test_an_image_that_must_link_to_the_others_becomes_a_conflict(
     criterion = trained_workspace.criterion("colour")
     criterion.answer(Question.pair(0, 10), "same")
     _, results = criterion.split_group([0, 2])
-    assert [one.taken for one in results] == [False, True]
+    assert [one.accepted for one in results] == [False, True]
     (conflict,) = criterion.review.conflicts()
     assert {entry.answer for entry in conflict.against} == {"same"}
 

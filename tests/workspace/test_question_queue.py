@@ -4,10 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.seeds import stream
 from likewise.session import Session
 from likewise.workspace.question_queue import (
@@ -161,7 +160,7 @@ class TestStillOpen:
 def test_the_pairs_of_the_question_do_not_count_as_implied(
     question: Question, n_settled: int, n_others: int
 ) -> None:
-    assert n_implied(question, Told(1, taken=True, n_settled=n_settled)) == n_others
+    assert n_implied(question, AnswerResult(1, accepted=True, n_settled=n_settled)) == n_others
 
 
 def test_random_pairs_of_a_large_collection_are_distinct_open_pairs() -> None:
@@ -226,7 +225,7 @@ class TestGroupsOfAChoice:
             criterion.queue.fill([Question.choice(0, (2, 4), ("group 1", "group 2"))])
             (question,) = criterion.questions(1)
             assert question.groups == ("like 2", "like 4")
-            assert criterion.answer(question, "like 2").result.taken
+            assert criterion.answer(question, "like 2").result.accepted
 
     def test_an_answer_none_of_these_starts_a_group_that_the_next_questions_offer(
         self, trained_workspace: Workspace
@@ -237,7 +236,7 @@ class TestGroupsOfAChoice:
         criterion.answer(asked[0], "none")
         second, *_ = criterion.questions(3)
         assert second == Question.choice(4, (2, 3, 0), ("g1", "g2", "like 0"))
-        assert criterion.answer(second, "like 0").result.taken  # 0 and 4 are one group
+        assert criterion.answer(second, "like 0").result.accepted  # 0 and 4 are one group
         third, *_ = criterion.questions(2)
         assert third.images == (5, 2, 3, 0)
         criterion.answer(third, "none")

@@ -12,7 +12,7 @@ def test_a_conflict_contains_the_answers_that_imply_the_opposite(workspace: Work
     for pair in [(0, 2), (2, 4)]:
         criterion.answer(Question.pair(*pair), "same")
     outcome = criterion.answer(Question.pair(0, 4), "different")
-    assert outcome.result.taken is False
+    assert outcome.result.accepted is False
     assert outcome.conflict is not None
     assert [entry.id for entry in outcome.conflict.against] == [1, 2]
     assert set(outcome.conflict.images) == {0, 2, 4}

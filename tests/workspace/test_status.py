@@ -53,7 +53,7 @@ def test_a_conflict_is_counted_as_an_answer_but_not_compared_with_the_prediction
     criterion = trained_workspace.criterion("colour")
     criterion.answer(Question.pair(0, 2), "same")
     outcome = criterion.answer(Question.pair(0, 2), "different")
-    assert (outcome.result.taken, outcome.predicted) == (False, None)
+    assert (outcome.result.accepted, outcome.predicted) == (False, None)
     assert criterion.status.n_answers == 2
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from likewise.constraints.facts import Fact
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.constraint import Constraint
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.encoders.embeddings import Embeddings
 from likewise.session import Session
 from likewise.workspace.training_job import (
@@ -144,7 +143,7 @@ def test_retracted_answers_and_conflicts_confirm_nothing(
     job = make_job(session, sent)
     numbers = list(session.graph("colour").answers)
     conflict = session.tell(Answer(Question.pair(0, 6), "different", criterion="colour"))
-    assert not conflict.taken
+    assert not conflict.accepted
     session.confirm("colour", conflict.id, [6])
     session.confirm("colour", numbers[0], [WITHOUT_ROW])
     session.confirm("colour", numbers[2], [WRONG])
@@ -161,7 +160,7 @@ def test_retracted_answers_and_conflicts_confirm_nothing(
 
 
 def test_label_issues_are_sent_with_ids_of_the_log_and_positions_of_the_session() -> None:
-    proof = (Fact(7, 0, 2, Relation.SAME), Fact(8, 2, 4, Relation.SAME))
+    proof = (Constraint(7, 0, 2, Relation.SAME), Constraint(8, 2, 4, Relation.SAME))
     issues = [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=proof)]
     sent = label_issue_messages(issues, {7: 1, 8: 2}, [40, 41, 42])
     assert sent == [{"answer": 1, "image": 40, "probability": 0.93, "evidence": [1, 2]}]

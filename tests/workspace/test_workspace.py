@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from likewise.constraints.question import Question
-from likewise.constraints.wire import question_to_json
+from likewise.constraints.serialization import question_to_json
 from likewise.workspace.workspace import Workspace
 
 

@@ -43,7 +43,7 @@ def asking(workspace: Workspace) -> APIRouter:
         conflict = reply.conflict
         made = AnswerOut(
             id=reply.result.id,
-            taken=reply.result.taken,
+            taken=reply.result.accepted,
             n_settled=reply.result.n_settled,
             n_also=n_implied(question, reply.result),
             guessed=reply.predicted,

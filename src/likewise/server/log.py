@@ -25,7 +25,7 @@ def log(workspace: Workspace) -> APIRouter:
     ) -> AnswersOut:
         """Return the log, the newest first, as far as it holds the words searched for."""
         criterion = workspace.criterion(orientation)
-        aside = workspace.session.graph(criterion.name).set_aside
+        aside = workspace.session.graph(criterion.name).conflicts
         entries = workspace.session.entries(criterion.name)
         fell = {one.retracts: one.id for one, stands in entries if one.retracts and stands}
         found = [

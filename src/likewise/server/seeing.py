@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
-from likewise.constraints.relation import Indexes
 from likewise.server.found import GroupOut, GroupsOut, MapOut, PictureOut
 from likewise.server.shapes import GroupIn, Words
+from likewise.types import Indexes
 from likewise.workspace.criterion import CriterionSession
 from likewise.workspace.gallery import Gallery
 from likewise.workspace.map2d import SCALE, load_map

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from likewise import __version__
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Question
 from likewise.desk.wording import digits_of, says
 from likewise.server.replies import (
@@ -102,12 +102,12 @@ class Views:
             likely=criterion.review.suspected_answer(conflict),
         )
 
-    def moved(self, told: list[Told], criterion: CriterionSession) -> dict[str, Any]:
+    def moved(self, told: list[AnswerResult], criterion: CriterionSession) -> dict[str, Any]:
         """Return what became of pictures that were moved."""
-        aside = {one.id for one in told if not one.taken}
+        aside = {one.id for one in told if not one.accepted}
         found = [one for one in criterion.review.conflicts() if one.entry.id in aside]
         return {
-            "n_taken": sum(one.taken for one in told),
+            "n_taken": sum(one.accepted for one in told),
             "n_settled": sum(one.n_settled for one in told),
             "conflicts": [self.conflict(one, criterion) for one in found],
         }

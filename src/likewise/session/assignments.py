@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.honour import nearest_labels
+from likewise.constraints.assignment import constrained_labels
 from likewise.errors import InvalidParameterError, SessionError
 from likewise.session.groups import Groups
 from likewise.session.results import Results, confidence, load_results, pin, pinned_columns
@@ -60,9 +60,9 @@ class Snapshot:
         with session.lock:
             graph, images = session.graph(criterion), session.images
             groups = session.groups(criterion)
-            components, cannot_links = graph.groups(), graph.apart()
+            components, cannot_links = graph.groups(), graph.cannot_links()
             component_names = {} if keys else graph.group_names()
-            bad, conflicts = graph.bad_images, set(graph.set_aside)
+            bad, conflicts = graph.bad_images, set(graph.conflicts)
             answers = dict(graph.answers)
             first, present, names = images.first, images.present, images.names
         active = {n: answer for n, answer in answers.items() if n not in conflicts}
@@ -127,7 +127,7 @@ def _constrained_labels(results: Results, snapshot: Snapshot) -> Indexes:
     probabilities[unseen] = 1 / probabilities.shape[1]
     components = snapshot.components
     pinned = pin(probabilities, snapshot.pinned)
-    labels = nearest_labels(pinned, components, snapshot.cannot_links)
+    labels = constrained_labels(pinned, components, snapshot.cannot_links)
     sizes = np.bincount(components, minlength=len(labels))
     is_connected = sizes[components] > 1  # by a must-link, which determines its group
     return np.where(unseen & ~is_connected, -1, labels)[snapshot.first]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.honour import honour
+from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.session.atomic import write_atomic
@@ -101,7 +101,7 @@ def save_results(
         before, first = load_results(session, criterion), session.images.first
         given = given[first]  # copies get the prediction of their first image
         pinned = _with_pins(session, criterion, given, keys)
-        labels = honour(pinned, session.graph(criterion)).labels[first]
+        labels = constrained_assignment(pinned, session.graph(criterion)).labels[first]
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)
@@ -161,7 +161,7 @@ def _with_pins(
 ) -> Floats:
     """Pin the images that active answers assign to a group; must-links alone name no group."""
     graph = session.graph(criterion)
-    active = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
+    active = {n: answer for n, answer in graph.answers.items() if n not in graph.conflicts}
     return pin(probabilities, pinned_columns(active, session.groups(criterion), keys))
 
 
