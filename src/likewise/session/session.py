@@ -293,6 +293,12 @@ class Session:
         with self.lock:
             return self._current(self.criterion(criterion)).entries.last
 
+    def constraints_version(self, criterion: str) -> str:
+        """Return a text that differs whenever the active constraints of a criterion differ."""
+        with self.lock:
+            two_groups = self.criterion(criterion).two_groups
+            return f"{self.last_entry(criterion)} {'two groups' if two_groups else ''}".strip()
+
     def as_answer(self, entry: Entry) -> Answer:
         """Return an entry of the log as an answer with image positions."""
         name = self._criteria.by_id(entry.criterion).name
