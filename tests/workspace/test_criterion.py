@@ -7,7 +7,7 @@ import pytest
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.session import Session
-from likewise.workspace.criterion import _GivenAnswer
+from likewise.workspace.criterion import _AnswerRequest
 from likewise.workspace.workspace import Workspace
 from tests.workspace.images import make_session, save_half_results
 
@@ -30,7 +30,7 @@ def test_an_answer_sent_twice_is_saved_once(workspace: Workspace) -> None:
 
 def test_an_answer_twice_in_one_batch_is_saved_once(workspace: Workspace) -> None:
     answer = Answer(Question.pair(0, 2), "same", who="ada", criterion="colour")
-    given = _GivenAnswer(answer, n_next=1, client="ada")
+    given = _AnswerRequest(answer, n_next=1, client="ada")
     first, again = workspace.criterion("colour")._save_answers([given] * 2)
     assert first.result.id == again.result.id == 1
     assert len(workspace.session.answers("colour")) == 1

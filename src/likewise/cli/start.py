@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import ProgressBars
-    from likewise.server.page_address import PageAddress
+    from likewise.server.door import Door
     from likewise.session.session import Session
     from likewise.workspace.workspace import Workspace
 
@@ -60,10 +60,9 @@ def start(
         likewise start photos/ --by season -k 4
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
-    from likewise.cli.console import Bars
-    from likewise.desk.desk import Desk
-    from likewise.embedding.registry import DEFAULT as BUNDLED
-    from likewise.embedding.registry import check_encoder
+    from likewise.cli.console import ProgressBars
+    from likewise.encoders.registry import DEFAULT as BUNDLED
+    from likewise.encoders.registry import check_encoder
     from likewise.server.door import LOOPBACK, Door, bind_again, last_door
 
     check_image_folder(folder, "start")
@@ -83,7 +82,7 @@ def start(
             opened = _open_session(folder, path, bars)
         _ensure_criterion(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
-        page = PageAddress(host, bound.getsockname()[1], token)
+        page = Door(host, bound.getsockname()[1], token)
         workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
         _serve(workspace, bound, page, browser=not no_browser)
 
@@ -141,9 +140,7 @@ def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
         session.ensure_criterion(by, k)
 
 
-def _serve(
-    workspace: "Workspace", bound: "socket.socket", page: "PageAddress", *, browser: bool
-) -> None:
+def _serve(workspace: "Workspace", bound: "socket.socket", page: "Door", *, browser: bool) -> None:
     """Serve the page until Ctrl+C."""
     from likewise.cli.console import ProgressBars
     from likewise.server.app import create_app

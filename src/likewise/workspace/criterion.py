@@ -11,9 +11,14 @@ from likewise.session.criteria import Criterion
 from likewise.session.groups import Group
 from likewise.session.log import Entry
 from likewise.session.session import Session
-from likewise.workspace.gallery import Gallery
 from likewise.workspace.group_commit import GroupCommit
-from likewise.workspace.group_edits import GivenAnswer, GroupEdits, move_answers, split_answers
+from likewise.workspace.group_edits import (
+    GivenAnswer,
+    GroupEdits,
+    check_split,
+    move_answers,
+    split_answers,
+)
 from likewise.workspace.question_queue import QuestionQueue
 from likewise.workspace.review import Conflict, Review
 from likewise.workspace.status import Status
@@ -43,7 +48,7 @@ class AnswerOutcome:
 
 
 @dataclass(frozen=True)
-class _GivenAnswer:
+class _AnswerRequest:
     """An answer to write, the number of next questions, and the client they are for."""
 
     answer: Answer
@@ -123,11 +128,11 @@ class CriterionSession:
             The client or person they are for.
         """
         given = Answer(question, answer, who=who, criterion=self.name, seconds=seconds)
-        outcome = self._commit(_GivenAnswer(given, n_next, client))
+        outcome = self._commit(_AnswerRequest(given, n_next, client))
         self._on_change(self.name, "answers", 1)
         return outcome
 
-    def _save_answers(self, batch: list[_GivenAnswer]) -> list[AnswerOutcome]:
+    def _save_answers(self, batch: list[_AnswerRequest]) -> list[AnswerOutcome]:
         with self._session.lock:
             new = self._without_repeated([given.answer for given in batch])
             results = dict(zip(new, self._session.tell_all(new.values()), strict=True))
@@ -141,7 +146,7 @@ class CriterionSession:
                 latest[answer.who] = new[index] = answer
         return new
 
-    def _outcome(self, given: _GivenAnswer, result: AnswerResult | None) -> AnswerOutcome:
+    def _outcome(self, given: _AnswerRequest, result: AnswerResult | None) -> AnswerOutcome:
         """Return the outcome of one answer, which was saved if there is a `result`."""
         answer = given.answer
         predicted: bool | None = None
@@ -226,7 +231,7 @@ class CriterionSession:
         If the number of groups was fixed, it increases by one.
         """
         gallery = self.status.gallery()
-        _check_split(images, gallery)
+        check_split(images, gallery)
         with self._session.lock:
             key = self._edits.add_group(name, len(gallery.groups))
             answers = split_answers(images, key, gallery, self._session.graph(self.name))
@@ -289,17 +294,3 @@ def _is_repeated(answer: Answer, previous: Answer | None) -> bool:
     if previous is None:
         return False
     return (answer.question, answer.answer) == (previous.question, previous.answer)
-
-
-def _check_split(images: Sequence[int], gallery: Gallery) -> None:
-    outside = [i for i in images if not 0 <= i < len(gallery.group_of)]
-    if outside:
-        raise InvalidParameterError(
-            f"Image {outside[0]} is not in this session; images are numbered 0 to "
-            f"{len(gallery.group_of) - 1}."
-        )
-    if len(set(images)) >= int((gallery.group_of >= 0).sum()):
-        raise InvalidParameterError(
-            "A new group must leave images in the other groups, but all images were selected; "
-            "select fewer."
-        )

@@ -67,6 +67,21 @@ def split_answers(
     return answers
 
 
+def check_split(images: Sequence[int], gallery: Gallery) -> None:
+    """Raise if an image does not exist, or no image would be left in the other groups."""
+    unknown = [i for i in images if not 0 <= i < len(gallery.group_of)]
+    if unknown:
+        raise InvalidParameterError(
+            f"Image {unknown[0]} is not in this session; images are numbered 0 to "
+            f"{len(gallery.group_of) - 1}."
+        )
+    if len(set(images)) >= int((gallery.group_of >= 0).sum()):
+        raise InvalidParameterError(
+            "A new group must leave images in the other groups, but all images were selected; "
+            "select fewer."
+        )
+
+
 def _representatives(
     shown: dict[str, int],
     order: Sequence[str],
@@ -124,7 +139,7 @@ class GroupEdits:
         return key
 
     def _unused_key(self, name: str) -> str:
-        """Return the key of a group that is no column of the results."""
+        """Return the key of a group that has no column in the results."""
         results = self._status.results
         columns = results.keys if results is not None else ()
         groups = self._session.groups(self._name)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import print_json, print_line, replace_file
+from likewise.cli.console import check_new_path, print_json, print_line, replace_file
 from likewise.cli.options import (
     AsJson,
     EncoderName,
@@ -83,9 +83,9 @@ def run_(
         likewise bench run --images photos/ --labels labels.csv --orientation colour --questions 100
         likewise bench run --dataset cifar10 --data DIR --orientation personalised --split test
     """
-    check_free(out)
+    check_new_path(out)
     from likewise.cli.console import ProgressBars
-    from likewise.embedding.registry import check_encoder
+    from likewise.encoders.registry import check_encoder
     from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
     from likewise_bench.sweep.spec import spec_of

@@ -31,11 +31,13 @@ def list_(as_json: AsJson = False) -> None:
     for name, method_info in known["methods"].items():
         asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
         presets = f"; presets {', '.join(method_info['presets'])}" if method_info["presets"] else ""
-        say(f"  {name:<{width}}  {asks}{presets}")
-    say("\nstrategies")
-    say(f"  {', '.join(known['strategies'])}")
-    say("\nencoders")
-    say(f"  {', '.join(known['encoders'])}")
+        print_line(
+            f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}"
+        )
+    print_line("\nstrategies")
+    print_line(f"  {', '.join(known['strategies'])}")
+    print_line("\nencoders")
+    print_line(f"  {', '.join(known['encoders'])}")
 
 
 def _known() -> dict[str, Any]:
