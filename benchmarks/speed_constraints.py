@@ -1,4 +1,4 @@
-"""How fast the constraint graph is: a million images, a hundred thousand answers."""
+"""Speed of the constraint graph: a million images, a hundred thousand answers."""
 
 import gc
 import re
@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.seeds import stream
 from likewise_bench.runner import peak_memory_mb
@@ -23,7 +23,7 @@ from likewise_bench.runner import peak_memory_mb
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that was timed, in seconds of processor time, and what it may take."""
+    """One measurement in seconds of processor time, and its limit."""
 
     case: str
     what: str
@@ -37,16 +37,16 @@ class Row:
         return f"{self.case:<34} {self.what:<26} {' '.join(times)}  {verdict}"
 
 
-CASES = {  # answers fall on so many of the images, from so many groups, with parity or not
+CASES = {  # number of images with answers, number of groups, `two_groups`
     "on all images, 10 groups": (1_000_000, 10, False),
     "on 20,000 images, 10 groups": (20_000, 10, False),
     "on 20,000 images, 2 groups": (20_000, 2, False),
-    "on 20,000 images, 2 groups, parity": (20_000, 2, True),
+    "on 20,000 images, 2 groups, two_groups": (20_000, 2, True),
 }
 
 
 def constraints_bench(n_images: int = 1_000_000, n_answers: int = 100_000) -> None:
-    """Print a row for each thing timed: typical, worst and allowed time in microseconds."""
+    """Print a row for each measurement: typical time, worst time and limit in microseconds."""
     write = sys.stdout.write
     write(f"constraint graph, {n_images:,} images, {n_answers:,} answers; µs of processor time\n")
     write(f"{'':<61} {'typical':>10} {'worst':>10} {'limit':>10}\n")
@@ -57,7 +57,8 @@ def constraints_bench(n_images: int = 1_000_000, n_answers: int = 100_000) -> No
         telling, graph = time_telling(case, empty, answers)
         for row in (telling, *time_graph(case, graph, answers, rng)):
             write(f"{row}\n")
-    write(f"{time_honour(stream(0, 'speed', 'honour'))}\n")
+    write(f"{time_retraction(stream(0, 'speed', 'retraction'), n_answers // 50)}\n")
+    write(f"{time_assignment(stream(0, 'speed', 'honour'))}\n")
     for case in CASES:
         megabytes = _memory_of(case, n_images, n_answers)
         write(f"{case:<34} {'memory of the process':<26} {megabytes:>10,.0f} MB of 300\n")
@@ -66,19 +67,19 @@ def constraints_bench(n_images: int = 1_000_000, n_answers: int = 100_000) -> No
 def consistent_answers(
     n_images: int, n_groups: int, n_answers: int, rng: np.random.Generator
 ) -> list[Answer]:
-    """Return answers about random pairs by someone who never errs."""
+    """Return answers about random pairs, all correct for random groups."""
     groups = rng.integers(n_groups, size=n_images)
     first = rng.integers(n_images, size=n_answers)
     second = (first + rng.integers(1, n_images, size=n_answers)) % n_images
-    words = np.where(groups[first] == groups[second], "same", "different").tolist()
-    pairs = zip(first.tolist(), second.tolist(), words, strict=True)
-    return [Answer(Question.pair(i, j), word) for i, j, word in pairs]
+    values = np.where(groups[first] == groups[second], "same", "different").tolist()
+    pairs = zip(first.tolist(), second.tolist(), values, strict=True)
+    return [Answer(Question.pair(i, j), value) for i, j, value in pairs]
 
 
 def time_telling(
     case: str, empty: Callable[[], ConstraintGraph], answers: Sequence[Answer]
 ) -> tuple[Row, ConstraintGraph]:
-    """Time an answer on average over all, three times; return the last graph too."""
+    """Time an answer on average over all, three times; also return the last graph."""
     seconds = []
     for _ in range(3):
         graph = empty()
@@ -93,26 +94,42 @@ def time_telling(
 def time_graph(
     case: str, graph: ConstraintGraph, answers: Sequence[Answer], rng: np.random.Generator
 ) -> Iterator[Row]:
-    """Time everything but telling on a graph that was told `answers`."""
+    """Time the queries on a graph with `answers`."""
     touched = np.array([answer.question.images for answer in answers])
     batches = iter(rng.choice(touched.ravel(), size=(50, 256)))
     yield _row(case, "relations of 256", lambda: graph.relations(next(batches)), 50, 5e-3)
     known = iter(_known_pairs(graph, touched, rng).tolist())
     yield _row(case, "a proof", lambda: graph.proof(*next(known)), 200, 10e-3)
     yield _row(case, "groups of all images", graph.groups, 5, 50e-3)
-    gone = iter(rng.permutation(len(answers)).tolist())
-    yield _row(case, "a retraction", lambda: graph.retract(next(gone)), 200, 100e-3)
 
 
-def time_honour(rng: np.random.Generator) -> Row:
-    """Time the clusters of 60,000 images that honour 1,000 answers."""
+def time_retraction(rng: np.random.Generator, n_answers: int = 2_000) -> Row:
+    """Time a retraction, which replays all answers, with the next query."""
+    graph = ConstraintGraph(60_000)
+    for answer in consistent_answers(60_000, 10, n_answers, rng):
+        graph.tell(answer)
+    retracted = iter(rng.permutation(n_answers).tolist())
+
+    def retract() -> None:
+        graph.retract(next(retracted))
+        graph.relation(0, 1)
+
+    return _row(f"60,000 images, {n_answers:,} answers", "a retraction", retract, 10, 20e-3)
+
+
+def time_assignment(rng: np.random.Generator) -> Row:
+    """Time the constrained assignment of 60,000 images with 1,000 answers."""
     graph = ConstraintGraph(60_000)
     for answer in consistent_answers(60_000, 10, 1_000, rng):
         graph.tell(answer)
     probabilities = rng.dirichlet(np.ones(10), size=60_000)
-    honour(probabilities, graph)  # the first call also loads scipy
+    constrained_assignment(probabilities, graph)  # the first call also imports scipy
     return _row(
-        "60,000 images, 1,000 answers", "honour", lambda: honour(probabilities, graph), 5, 0.1
+        "60,000 images, 1,000 answers",
+        "constrained assignment",
+        lambda: constrained_assignment(probabilities, graph),
+        5,
+        0.1,
     )
 
 
@@ -136,13 +153,13 @@ def _row(case: str, what: str, call: Callable[[], object], n_times: int, limit: 
 
 
 def _memory_of(case: str, n_images: int, n_answers: int) -> float:
-    """Return the most memory that a process needs for one graph, in megabytes."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-        return alone.submit(_peak_with_graph, case, n_images, n_answers).result()
+    """Return the peak memory of a process with one graph, in megabytes."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_peak_with_graph, case, n_images, n_answers).result()
 
 
 def _peak_with_graph(case: str, n_images: int, n_answers: int) -> float:
-    """Build one graph in this process and return the most memory it ever held."""
+    """Build one graph in this process and return its peak memory."""
     n_touched, n_groups, two_groups = CASES[case]
     graph = ConstraintGraph(n_images, two_groups=two_groups)
     rng = stream(0, "speed", case)
@@ -154,9 +171,9 @@ def _peak_with_graph(case: str, n_images: int, n_answers: int) -> float:
 
 
 def _status() -> str:
-    """Return what Linux notes of this process alone; `resource` counts the one before it too."""
-    note = Path("/proc/self/status")
-    return note.read_text() if note.exists() else ""
+    """Return the status of this process on Linux; `resource` includes the parent process."""
+    status = Path("/proc/self/status")
+    return status.read_text() if status.exists() else ""
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from likewise import PCL, LabelOracle
-from likewise.constraints.relation import Pairs
+from likewise.types import Pairs
 from likewise.methods.plan import Plan
 from likewise.queries.base import FloatArray, Pool
 

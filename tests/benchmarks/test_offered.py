@@ -12,7 +12,7 @@ X, y = make_blobs(150, n_features=6, centers=3, random_state=1)
 def test_wrong_answers_that_are_offered_are_told_from_right_ones() -> None:
     model = interviewed(Likewise(3, random_state=0), X, NoisyOracle(y, flip=0.1, seed=3), 60)
     offered, found, wrong = count(model, LabelOracle(y))
-    assert model.constraints_.n_answers + len(model.constraints_.set_aside) >= 60
+    assert model.constraints_.n_answers + len(model.constraints_.conflicts) >= 60
     assert 0 < found <= offered <= 5
     assert found <= wrong
     assert wrong > 2

@@ -1,4 +1,4 @@
-"""The figures of the constraint graph: that they are taken and written, not how fast it is."""
+"""The speed benchmark of the constraint graph: its output, not the speed."""
 
 import pytest
 
@@ -8,22 +8,23 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.seeds import stream
 
 
-def test_every_case_has_a_row_for_everything_that_is_promised(
+def test_every_case_has_a_row_for_every_measurement(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed_constraints, "_memory_of", lambda *_: 12.0)
     constraints_bench(n_images=2_000, n_answers=500)
     lines = capsys.readouterr().out.splitlines()
-    for what in ("an answer", "relations of 256", "a proof", "groups of all", "a retraction"):
+    for what in ("an answer", "relations of 256", "a proof", "groups of all"):
         assert sum(what in line for line in lines) == len(speed_constraints.CASES)
     assert sum("12 MB of 300" in line for line in lines) == len(speed_constraints.CASES)
-    assert any("honour" in line for line in lines)
+    for what in ("a retraction", "constrained assignment"):
+        assert sum(what in line for line in lines) == 1
 
 
-def test_the_answers_told_are_consistent() -> None:
+def test_the_answers_are_consistent() -> None:
     graph = ConstraintGraph(50)
     for answer in consistent_answers(50, 3, 400, stream(0, "answers")):
-        assert graph.tell(answer).taken
+        assert graph.tell(answer).accepted
     assert (graph.pair_relations([(0, 1), (2, 3)]) != 0).all()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.cli.embed import write_rows
+from likewise.cli.embed import write_matrix
 from likewise.encoders.embeddings import Embeddings
 from likewise.errors import SessionError
 from tests.cli.conftest import Run, error_of, json_of, paint
@@ -63,7 +63,7 @@ def test_where_vectors_cannot_be_written_the_system_says_why(tmp_path: Path) -> 
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
         with pytest.raises(SessionError, match="File too large"):
-            write_rows(tmp_path / "rows.npy", found)
+            write_matrix(tmp_path / "rows.npy", found)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not [*tmp_path.iterdir()]

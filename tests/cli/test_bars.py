@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from likewise.cli.console import Bars
+from likewise.cli.console import ProgressBars
 
 
 def test_bars_are_on_stderr_with_count_and_rate(capfd: pytest.CaptureFixture[str]) -> None:
-    with Bars() as bars:
+    with ProgressBars() as bars:
         tell = bars.step("reading pictures")
         for done in range(41):
             tell(done, 40)
@@ -21,7 +21,7 @@ def test_bars_are_on_stderr_with_count_and_rate(capfd: pytest.CaptureFixture[str
 
 
 def test_a_step_that_begins_again_begins_its_bar_again(capfd: pytest.CaptureFixture[str]) -> None:
-    with Bars() as bars:
+    with ProgressBars() as bars:
         tell = bars.step("training")
         for done in (1, 2, 3):
             tell(done, 3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.wire import to_line
+from likewise.constraints.serialization import answer_to_line
 from likewise.images.files import read_folder
 from likewise.methods.registry import load_method
 from likewise.metrics import accuracy
@@ -25,7 +25,7 @@ def _answers_file(photos: Path, *pairs: tuple[int, int, str]) -> Path:
     collection = read_folder(photos)
     hashes = [collection.identity(i) for i in range(len(collection))]
     lines = [
-        json.dumps(to_line(Answer(Question.pair(i, j), said, criterion="colour"), hashes))
+        json.dumps(answer_to_line(Answer(Question.pair(i, j), said, criterion="colour"), hashes))
         for i, j, said in pairs
     ]
     path = photos.parent / "answers.jsonl"

@@ -1,16 +1,15 @@
-"""Long logs with noise and retractions: the graph kept up to date against a fresh one."""
+"""Long logs with noise and retractions, compared with a new graph."""
 
 import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.seeds import stream
 
 
 def some_answer(labels: list[int], noise: float, rng: np.random.Generator) -> Answer:
-    """An answer as a person with these groups in mind would give it, most of the time."""
+    """An answer according to the labels, wrong with probability `noise`."""
     first, second, third = rng.choice(len(labels), 3, replace=False).tolist()
     kind, is_wrong = rng.random(), rng.random() < noise
     if kind < 0.1:
@@ -30,7 +29,7 @@ def some_answer(labels: list[int], noise: float, rng: np.random.Generator) -> An
     ("n_groups", "two_groups", "noise"),
     [(2, False, 0.0), (2, True, 0.0), (2, True, 0.05), (12, False, 0.0), (12, False, 0.05)],
 )
-def test_after_many_retractions_all_is_as_in_a_graph_told_the_rest(
+def test_after_many_retractions_the_state_is_that_of_a_new_graph(
     n_groups: int, two_groups: bool, noise: float
 ) -> None:
     rng = stream(0, "a long log", n_groups, two_groups, str(noise))
@@ -46,25 +45,25 @@ def test_after_many_retractions_all_is_as_in_a_graph_told_the_rest(
         for answer_id, answer in graph.answers.items():
             fresh.tell(answer, answer_id=answer_id)
         for more in [some_answer(labels, noise, rng) for _ in range(100)]:
-            told = graph.tell(more)
-            again = fresh.tell(more, answer_id=told.id)
-            assert (told.taken, told.n_settled) == (again.taken, again.n_settled)
-        same_state(graph, fresh)
+            result = graph.tell(more)
+            again = fresh.tell(more, answer_id=result.id)
+            assert (result.accepted, result.n_settled) == (again.accepted, again.n_settled)
+        assert_same_state(graph, fresh)
 
 
-def same_state(graph: ConstraintGraph, fresh: ConstraintGraph) -> None:
+def assert_same_state(graph: ConstraintGraph, fresh: ConstraintGraph) -> None:
     everything = np.arange(graph.n_images)
     np.testing.assert_array_equal(graph.relations(everything), fresh.relations(everything))
     np.testing.assert_array_equal(graph.groups(), fresh.groups())
-    np.testing.assert_array_equal(graph.apart(), fresh.apart())
+    np.testing.assert_array_equal(graph.cannot_links(), fresh.cannot_links())
     assert graph.group_names() == fresh.group_names()
-    assert list(graph.set_aside) == list(fresh.set_aside)
-    for answer_id, proof in graph.set_aside.items():
-        assert {fact.answer_id for fact in proof}.isdisjoint(graph.set_aside)
-        assert all(fact.answer_id < answer_id for fact in proof)
+    assert list(graph.conflicts) == list(fresh.conflicts)
+    for answer_id, proof in graph.conflicts.items():
+        assert {constraint.answer_id for constraint in proof}.isdisjoint(graph.conflicts)
+        assert all(constraint.answer_id < answer_id for constraint in proof)
 
 
-def test_a_group_that_is_different_from_many_is_counted_right() -> None:
+def test_n_settled_of_a_group_with_many_cannot_links() -> None:
     graph = ConstraintGraph(400)
     for other in range(2, 200):
         assert graph.add(0, other, Relation.DIFFERENT).n_settled == 1
@@ -74,16 +73,16 @@ def test_a_group_that_is_different_from_many_is_counted_right() -> None:
         graph.add(2, 300, Relation.SAME).n_settled == 2 + 2
     )  # 300 joins 2 and 3, differs from 0, 1
     assert graph.add(1, 301, Relation.SAME).n_settled == 2 + 198 + 1
-    graph.retract(199)  # 2 = 3, given after the 198 differences and 0 = 1
+    graph.retract(199)  # 2 = 3, after the 198 cannot-links and 0 = 1
     assert graph.add(1, 302, Relation.SAME).n_settled == 3 + 199
 
 
-def test_a_long_chain_breaks_in_two_where_an_answer_is_taken_back() -> None:
+def test_a_long_chain_is_split_where_an_answer_is_retracted() -> None:
     graph = ConstraintGraph(1000)
     for image in range(999):
         graph.add(image, image + 1, Relation.SAME)
     graph.add(0, 999, Relation.DIFFERENT)
-    assert len(graph.set_aside[999]) == 999
+    assert len(graph.conflicts[999]) == 999
     graph.retract(400)
     assert graph.relation(0, 999) is Relation.DIFFERENT
     assert set(graph.groups().tolist()) == {0, 401}

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.methods.choosing import Phrasing, coverage, uncovered, unsure_regions
 from likewise.methods.foretelling import was_foretold

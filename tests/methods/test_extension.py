@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.methods.known import extend, known_of
 from likewise.methods.network import View
 from likewise.methods.occ import OCC

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.methods.known import known_of
 
 CPU = torch.device("cpu")

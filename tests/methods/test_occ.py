@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.methods.asking import Asker
 from likewise.methods.known import Known

@@ -9,7 +9,6 @@ import pytest
 import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.constraints.relation import Pairs
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.methods.architecture import Architecture
 from likewise.methods.cc import CC
@@ -24,6 +23,7 @@ from likewise.queries.base import Pool
 from likewise.queries.pcl import Joint
 from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import make_strategy
+from likewise.types import Pairs
 from tests.methods.made_data import TINY, two_factors
 from tests.methods.test_occ import nothing_known, views, with_relation
 

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.methods.sampling import linked_batches, linked_pairs, share_met
 from likewise.nn.training import fixed_batches, shuffled_batches
 from likewise.seeds import stream

@@ -1,8 +1,7 @@
 """Which groups are classes, and what answers settle."""
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.methods.seeds_of_groups import seeds_of
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT

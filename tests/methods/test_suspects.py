@@ -8,8 +8,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.methods.likewise import Likewise
 from likewise.methods.second_opinion import second_opinion
 from likewise.methods.seeds_of_groups import seeds_of
@@ -116,7 +115,7 @@ def test_an_answer_that_very_many_contradictions_have_in_common_is_blamed() -> N
     for image in (2, 3, 4):
         assert blamed(graph) is None
         told = graph.tell(Answer(Question.choice(image, (0, 1), ("a", "b")), "none"))
-        assert not told.taken
+        assert not told.accepted
     assert blamed(graph) == first
     for image in range(5, 19):
         graph.add(0, image, Relation.SAME)

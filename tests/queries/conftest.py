@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.queries.base import FloatArray, Pool, join_views
 from likewise.seeds import stream
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Pairs
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.queries.base import (
     FloatArray,
@@ -21,6 +20,7 @@ from likewise.queries.base import (
 )
 from likewise.queries.candidates import all_pairs
 from likewise.seeds import stream
+from likewise.types import Pairs
 
 CANDIDATES = all_pairs(np.arange(8))
 

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import BAD_IMAGE, Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
 from likewise.queries.base import Pool, Random, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs
@@ -28,7 +27,7 @@ def test_a_batch_knows_what_the_graph_knows_of_it(graph: ConstraintGraph) -> Non
     known = batch.pair_relations(np.array([[0, 1], [0, 2], [1, 2], [0, 3]]))
     assert known.tolist() == [DIFFERENT, DIFFERENT, SAME, 0]
     assert batch.groups().tolist() == [0, 1, 1, 3]
-    assert batch.apart().tolist() == [[0, 1]]
+    assert batch.cannot_links().tolist() == [[0, 1]]
 
 
 def test_an_image_drawn_twice_is_not_compared_with_itself(graph: ConstraintGraph) -> None:
@@ -62,7 +61,7 @@ def test_groups_and_cannot_links_agree_with_the_matrix(
             graph.add(first, second, SAME if is_same else DIFFERENT)
     batch = BatchConstraints(graph, np.array([8, 1, 5, 0, 3]))
     groups = batch.groups()
-    apart = {frozenset(pair) for pair in batch.apart().tolist()}
+    apart = {frozenset(pair) for pair in batch.cannot_links().tolist()}
     for i, j in all_pairs(np.arange(5)).tolist():
         if groups[i] == groups[j]:
             expected = SAME

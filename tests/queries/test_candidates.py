@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import BAD_IMAGE, Answer, Question
-from likewise.constraints.relation import Pairs, Relation
+from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.queries.base import FloatArray, Pool, Random
 from likewise.queries.candidates import (
@@ -21,6 +20,7 @@ from likewise.queries.candidates import (
     random_pairs,
 )
 from likewise.seeds import stream
+from likewise.types import Pairs
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
 MakePool = Callable[..., Pool]

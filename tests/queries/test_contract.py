@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import BAD_IMAGE, Answer, Question
-from likewise.constraints.relation import Pairs, Relation
+from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.queries.base import Pool, QueryStrategy, Random, select
 from likewise.queries.candidates import all_pairs
@@ -20,6 +19,7 @@ from likewise.queries.pcl_authors import JointAuthors
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.seeds import stream
+from likewise.types import Pairs
 
 MakePool = Callable[..., Pool]
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError
 from likewise.queries import density as neighbours
 from likewise.queries.base import Pool, select

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.queries import pairwise as similarity
 from likewise.queries.base import Constraints, Pool
 from likewise.queries.batch import BatchConstraints

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import UnknownNameError
 from likewise.queries.base import Pool
 from likewise.queries.candidates import all_pairs

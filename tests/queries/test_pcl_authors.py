@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Pairs, Relation
+from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError
 from likewise.queries.base import Pool
 from likewise.queries.candidates import all_pairs
 from likewise.queries.pcl_authors import JointAuthors
+from likewise.types import Pairs
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
 PAIRS = np.array([[0, 2], [0, 3], [1, 4], [2, 5], [3, 6], [5, 7]])

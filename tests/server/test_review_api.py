@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from likewise.constraints.question import Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Question, Relation
 from likewise.workspace.workspace import Workspace
 from tests.server.test_api import answer_pair
 from tests.workspace.images import paint_folder

@@ -73,7 +73,7 @@ class TestOpening:
             with pytest.raises(SessionBusyError, match="locked by another program"):
                 session.tell(PAIR)
             db.rollback()
-            assert session.tell(PAIR).taken
+            assert session.tell(PAIR).accepted
 
 
 class TestCreating:
@@ -118,7 +118,7 @@ class TestWriting:
             session.tell(long)
         assert session.graph("season").n_answers == 1  # memory follows the disk
         session._database.rows("PRAGMA max_page_count = 100000")
-        assert session.tell(long).taken
+        assert session.tell(long).accepted
         assert len(session.answers("season")) == 2
 
     def test_to_a_session_that_was_deleted_is_refused(self, session: Session) -> None:

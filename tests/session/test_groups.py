@@ -3,8 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session import Session
 from likewise.session.groups import COLOURS
@@ -103,7 +102,7 @@ def test_a_choice_says_nothing_against_a_group_that_is_now_the_chosen_one(
     session.tell(choice(5, {"a": 0, "b": 1, "c": 2}, "a"))
     assert session.graph("season").relation(5, 1) is Relation.DIFFERENT
     session.change_group("season", "b", merge_into="a")
-    assert session.graph("season").set_aside == {}
+    assert session.graph("season").conflicts == {}
     assert session.graph("season").relation(5, 1) is Relation.SAME
     assert session.graph("season").relation(5, 2) is Relation.DIFFERENT
 

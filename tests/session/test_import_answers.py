@@ -76,7 +76,7 @@ def test_a_session_can_be_carried_to_another_and_answers_the_same(
         ours.tell_all(given_answers)
         n = export_answers(ours, folder / "out.jsonl")
         done = import_answers(theirs, folder / "out.jsonl", strict=False)
-        aside = set(ours.graph("season").set_aside)
+        aside = set(ours.graph("season").conflicts)
         kept = [entry for entry in ours.answers("season") if entry.id not in aside]
         lines = [entry.line("season") for entry in kept]
         unique = [one for i, one in enumerate(lines) if one not in lines[:i]]
@@ -114,7 +114,7 @@ BAD_LINES = {
     "'saeson' is not a known criterion": line(5, 6, criterion="saeson"),
     content_hash("nowhere")[:8]: line(5, 6, images=[content_hash("nowhere"), content_hash("1")]),
     "lone surrogate": line(5, 6, who="\ud800"),
-    "itself": line(5, 5),
+    "must be different": line(5, 5),
 }
 
 
@@ -191,7 +191,7 @@ def test_lines_contradict_what_the_session_knows_too(session: Session, file: Pat
     file.write_text(line(0, 2, "different") + "\n")
     with pytest.raises(AnswersFileError, match="line 1: contradicts earlier answers"):
         import_answers(session, file)
-    assert session.graph("season").set_aside == {}
+    assert session.graph("season").conflicts == {}
 
 
 def test_answers_may_be_meant_for_another_criterion(session: Session, file: Path) -> None:

@@ -92,11 +92,11 @@ class TestContent:
 
     def test_constraints_and_conflicts(self, session: Session, by: str) -> None:
         graph, wanted = session.graph(by), CRITERIA[by]
-        found = {str(n): [str(fact) for fact in proof] for n, proof in graph.set_aside.items()}
+        found = {str(n): [str(fact) for fact in proof] for n, proof in graph.conflicts.items()}
         assert found == wanted["conflicts"]
         assert sorted(graph.bad_images) == wanted["bad_images"]
         assert graph.groups().tolist() == wanted["must_link_groups"]
-        assert sorted(graph.apart().tolist()) == wanted["cannot_links"]
+        assert sorted(graph.cannot_links().tolist()) == wanted["cannot_links"]
 
     def test_groups_and_confirmed_answers(self, session: Session, by: str) -> None:
         groups = [[g.key, g.name, g.colour, g.merged_into] for g in session.groups(by).all()]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import NewerSessionError, SessionError
 from likewise.session import Session
 from likewise.session.schema import APPLICATION_ID, MIGRATIONS, create_schema, migrate, read_version

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from likewise.constraints.question import RESERVED, Answer, Question
-from likewise.constraints.relation import Relation
-from likewise.constraints.wire import to_line
+from likewise.constraints.question import RESERVED, Answer, Question, Relation
+from likewise.constraints.serialization import answer_to_line
 from likewise.errors import InvalidParameterError, SessionError, UnknownNameError
 from likewise.session import Session
 from tests.session.pictures import Pictures, pictures, restore_last
@@ -30,7 +29,7 @@ def reopened(session: Session) -> Session:
 class TestTelling:
     def test_an_answer_is_in_memory_and_on_disk(self, session: Session) -> None:
         told = session.tell(pair(3, 9))
-        assert told.taken
+        assert told.accepted
         assert session.graph("season").relation(3, 9) is Relation.SAME
         with Session.open(session.path, write=False) as other:
             assert other.graph("season").relation(3, 9) is Relation.SAME
@@ -39,12 +38,12 @@ class TestTelling:
     def test_a_contradiction_is_stored_as_a_conflict_with_its_proof(self, session: Session) -> None:
         first, second = session.tell(pair(3, 9)), session.tell(pair(9, 17))
         told = session.tell(pair(3, 17, "different"))
-        assert not told.taken
+        assert not told.accepted
         assert [(fact.answer_id, str(fact)) for fact in told.proof] == [
             (first.id, "3 = 9"),
             (second.id, "9 = 17"),
         ]
-        assert list(session.graph("season").set_aside) == [told.id]
+        assert list(session.graph("season").conflicts) == [told.id]
         assert len(session.answers("season")) == 3
 
     def test_the_time_is_noted_and_a_given_one_is_kept(self, session: Session) -> None:
@@ -73,7 +72,7 @@ class TestTelling:
 
     def test_several_answers_are_taken_in_together_or_not_at_all(self, session: Session) -> None:
         told = session.tell_all([pair(0, 1), pair(1, 2), pair(0, 2, "different")])
-        assert [one.taken for one in told] == [True, True, False]
+        assert [one.accepted for one in told] == [True, True, False]
         with pytest.raises(InvalidParameterError, match="Image 20 is not in this session"):
             session.tell_all([pair(4, 5), pair(5, 20)])
         assert len(session.answers("season")) == 3
@@ -229,7 +228,7 @@ def test_memory_is_at_all_times_what_a_restart_would_find(
             with Session.open(path, write=False) as other:
                 fresh = other.graph("season")
             np.testing.assert_array_equal(ours.relations(range(6)), fresh.relations(range(6)))
-            assert dict(ours.set_aside).keys() == dict(fresh.set_aside).keys()
+            assert dict(ours.conflicts).keys() == dict(fresh.conflicts).keys()
             assert dict(ours.answers) == dict(fresh.answers)
             assert ours.group_names() == fresh.group_names()
 
@@ -270,7 +269,7 @@ def test_what_goes_in_comes_out(
         assert [one.name for one in session.criteria] == [criterion]
         (entry,) = session.answers(criterion)
         assert session.as_answer(entry) == answer
-        assert entry.line(criterion) == to_line(answer, session.images.hashes)
+        assert entry.line(criterion) == answer_to_line(answer, session.images.hashes)
 
 
 class TestCriteria:

@@ -39,7 +39,7 @@ def start(code: str, path: Path) -> "subprocess.Popen[str]":
 def can_be_written(path: Path) -> bool:
     """Open a session that nobody should hold, and have an answer taken."""
     with Session.open(path) as heir:
-        return heir.tell(Answer(Question.pair(0, 1), "same")).taken
+        return heir.tell(Answer(Question.pair(0, 1), "same")).accepted
 
 
 def test_a_second_process_is_refused_with_the_pid_of_the_first(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Small pictures in two colours, and a session about them; their names answer every question."""
+"""Small red and blue images and a session of them; the file names contain the right answers."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ COLOURS = {"red": (210, 40, 40), "blue": (40, 60, 210)}
 
 
 def paint_folder(folder: Path, n: int = 12) -> Path:
-    """Paint red and blue pictures in turn: ``00red.png``, ``01blue.png``, …"""
+    """Write red and blue images in turn: ``00red.png``, ``01blue.png``, …"""
     folder.mkdir(parents=True)
     for number in range(n):
         name = list(COLOURS)[number % 2]
@@ -25,19 +25,19 @@ def paint_folder(folder: Path, n: int = 12) -> Path:
 
 
 def make_session(folder: Path, k: int | None = 2, *, two_groups: bool = False) -> Session:
-    """Return a session about the folder, sorted by colour, open for writing."""
+    """Return a session of the folder with the criterion "colour", open for writing."""
     session = Session.create(folder.with_suffix(".likewise"), read_folder(folder))
     session.add_criterion("colour", k, two_groups=two_groups)
     return session
 
 
 def colour(session: Session, image: int) -> str:
-    """Return the colour of a picture, which is in its name."""
+    """Return the colour of an image, from its file name."""
     return session.images.names[image].strip("0123456789").removesuffix(".png")
 
 
 def right_answer(session: Session, question: Question) -> str:
-    """Return what a person would say."""
+    """Return the right answer to a pair or a choice."""
     first, *others = (colour(session, i) for i in question.images)
     if question.kind == "pair":
         return "same" if first == others[0] else "different"
@@ -45,9 +45,9 @@ def right_answer(session: Session, question: Question) -> str:
 
 
 def save_half_results(session: Session, n_answers: int = 0) -> None:
-    """Write results as a model would: reds in group g1, blues in g2, a little unsure."""
-    chances = np.zeros((len(session.images), 2), dtype=np.float32)
+    """Save results with red images in group g1 and blue ones in g2, with rising confidence."""
+    probabilities = np.zeros((len(session.images), 2), dtype=np.float32)
     for i in range(len(session.images)):
-        sure = 0.55 + 0.03 * i
-        chances[i] = (sure, 1 - sure) if colour(session, i) == "red" else (1 - sure, sure)
-    save_results(session, "colour", chances, keys=("g1", "g2"), n_answers=n_answers)
+        high = 0.55 + 0.03 * i
+        probabilities[i] = (high, 1 - high) if colour(session, i) == "red" else (1 - high, high)
+    save_results(session, "colour", probabilities, keys=("g1", "g2"), n_answers=n_answers)

@@ -1,154 +1,167 @@
-"""What the training child makes of a session, without a process of its own."""
+"""The training job of the worker, without a process."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from sklearn.datasets import make_blobs
 
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.constraint import Constraint
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.encoders.embeddings import Embeddings
 from likewise.session import Session
-from likewise.workspace.training_job import CALIBRATION, SessionVectors, TrainingJob
+from likewise.workspace.training_job import (
+    CALIBRATION,
+    CALIBRATION_0_1,
+    SessionVectors,
+    TrainingJob,
+    label_issue_messages,
+)
 from likewise.workspace.worker_process import Message
 from tests.session.pictures import pictures
 
-SLIP, LOST = 5, 2  # an image that is said to be of the other group; one that has no vector
+WRONG, WITHOUT_ROW = 5, 2  # an image with a wrong answer; an image without a vector
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    """Two groups, image by image in turn, and 35 answers of which one is wrong."""
+    """Two groups, of even and odd images, and 35 answers of which one is wrong."""
     session = Session.create(tmp_path / "two.likewise", pictures(60))
     session.add_criterion("colour", 2)
     session.tell(Answer(Question.pair(0, 1), "different", criterion="colour"))
     for image in range(3, 37):
-        is_same = (image % 2 == 0) != (image == SLIP)
-        word = "same" if is_same else "different"
-        session.tell(Answer(Question.pair(0, image), word, criterion="colour"))
+        is_same = (image % 2 == 0) != (image == WRONG)
+        answer = "same" if is_same else "different"
+        session.tell(Answer(Question.pair(0, image), answer, criterion="colour"))
     return session
 
 
-def pupil_of(session: Session, said: list[Message]) -> TrainingJob:
-    torch.set_num_threads(1)
+def make_job(session: Session, sent: list[Message]) -> TrainingJob:
     X, _ = make_blobs([30, 30], n_features=8, shuffle=False, random_state=0)
-    rows = np.concatenate(list(zip(X[:30], X[30:], strict=True)))  # in turn
-    there = np.array([i for i in range(60) if i != LOST])
-    vectors = SessionVectors(Embeddings({"x": rows[there].astype(np.float32)}), there, 60)
-    return TrainingJob(session, session.criterion("colour"), vectors, said.append)
+    rows = np.concatenate(list(zip(X[:30], X[30:], strict=True)))  # even and odd
+    positions = np.array([i for i in range(60) if i != WITHOUT_ROW])
+    embeddings = Embeddings({"x": rows[positions].astype(np.float32)})
+    vectors = SessionVectors(embeddings, positions, 60)
+    return TrainingJob(session, session.criterion("colour"), vectors, sent.append)
 
 
-def study(pupil: TrainingJob, session: Session, said: list[Message]) -> tuple[list[Message], bool]:
-    """Return the suspects that a round of study names, and whether it trained."""
-    said.clear()
-    pupil.run(session.criterion("colour"))
-    (end,) = (one for one in said if one["event"] == "trained")
-    return end["label_issues"], any(one["event"] == "training" for one in said)
+def run(job: TrainingJob, session: Session, sent: list[Message]) -> tuple[list[Message], bool]:
+    """Return the label issues that a run sends, and whether it trained."""
+    sent.clear()
+    job.run(session.criterion("colour"))
+    (end,) = (one for one in sent if one["event"] == "trained")
+    return end["label_issues"], any(one["event"] == "training" for one in sent)
 
 
-def test_an_answer_that_a_person_stands_by_is_trusted_also_after_a_restart(
-    session: Session,
-) -> None:
-    said: list[Message] = []
-    pupil = pupil_of(session, said)
-    (suspect,), _ = study(pupil, session, said)
+def test_a_confirmed_answer_is_no_label_issue_also_after_a_restart(session: Session) -> None:
+    sent: list[Message] = []
+    job = make_job(session, sent)
+    (issue,), _ = run(job, session, sent)
     (number,) = (
-        n for n, a in session.graph("colour").answers.items() if a.question.images == (0, SLIP)
+        n for n, a in session.graph("colour").answers.items() if a.question.images == (0, WRONG)
     )
-    assert (suspect["answer"], suspect["image"]) == (number, SLIP)
-    row = SLIP - 1  # one before it has no vector
-    assert pupil.model._doubts.chances[row] > 0.2
+    assert (issue["answer"], issue["image"]) == (number, WRONG)
+    row = WRONG - 1  # one image before it has no row
+    assert job.model._doubts.chances[row] > 0.2
 
-    session.confirm("colour", number, [SLIP])
-    assert study(pupil, session, said) == ([], True)  # it trained anew, for this alone
-    assert study(pupil, session, said) == ([], False)
-    assert pupil.model._doubts.chances[row] == 0
-    again = pupil_of(session, said)
-    assert study(again, session, said) == ([], True)
+    session.confirm("colour", number, [WRONG])
+    assert run(job, session, sent) == ([], True)  # trained again because of the confirmation
+    assert run(job, session, sent) == ([], False)
+    assert job.model._doubts.chances[row] == 0
+    again = make_job(session, sent)
+    assert run(again, session, sent) == ([], True)
     assert again.model._doubts.chances[row] == 0
 
 
-def test_what_it_said_before_answers_came_makes_it_less_sure_also_after_a_restart(
-    session: Session,
-) -> None:
-    said: list[Message] = []
-    pupil = pupil_of(session, said)
-    study(pupil, session, said)
-    assert pupil.model._temperature == 1  # all was told at once: that is no test
-    for image in range(40, 60):  # half of them against all that went before
-        word = "same" if image % 4 < 2 else "different"
-        session.tell(Answer(Question.pair(0, image), word, criterion="colour"))
-    study(pupil, session, said)
-    temperature = pupil.model._temperature
+def test_wrong_predictions_increase_the_temperature_also_after_a_restart(session: Session) -> None:
+    sent: list[Message] = []
+    job = make_job(session, sent)
+    run(job, session, sent)
+    assert job.model._temperature == 1  # no answer was predicted before
+    for image in range(40, 60):  # half of these answers contradict the predictions
+        answer = "same" if image % 4 < 2 else "different"
+        session.tell(Answer(Question.pair(0, image), answer, criterion="colour"))
+    run(job, session, sent)
+    temperature = job.model._temperature
     assert temperature > 1.2
-    again = pupil_of(session, said)
-    study(again, session, said)
+    again = make_job(session, sent)
+    run(again, session, sent)
     assert again.model._temperature == temperature
 
-    (session.model_folder("colour") / CALIBRATION).write_bytes(b"PK\x03\x04")
-    study(pupil_of(session, said), session, said)
+    folder = session.model_folder("colour")
+    (folder / CALIBRATION).rename(folder / CALIBRATION_0_1)  # as release 0.1 called it
+    again = make_job(session, sent)
+    run(again, session, sent)
+    assert again.model._temperature == temperature
+
+    (folder / CALIBRATION).write_bytes(b"PK\x03\x04")  # a damaged file is ignored
+    run(make_job(session, sent), session, sent)
 
 
-def test_it_can_learn_without_leaving_a_trace(session: Session) -> None:
-    said: list[Message] = []
+def test_fit_only_trains_and_saves_nothing(session: Session) -> None:
+    sent: list[Message] = []
     session.make_groups("colour", ["dusk", "dawn"])
     for image, key in [(40, "g2"), (41, "g1")]:
         session.tell(Answer(Question.label(image), key, criterion="colour"))
-    pupil = pupil_of(session, said)
-    assert pupil.fit_only() == ("g1", "g2")
-    assert said == []
+    job = make_job(session, sent)
+    assert job.fit_only() == ("g1", "g2")
+    assert sent == []
     assert not session.model_folder("colour").exists()
-    assert pupil.model.labels_[39] == 1  # the number of its group, whatever the model called it
-    kept = pupil_of(session, said)
-    study(kept, session, said)
-    np.testing.assert_array_equal(pupil.model.labels_, kept.model.labels_)
+    assert job.model.labels_[39] == 1  # the number of its group, for every order of the clusters
+    saving = make_job(session, sent)
+    run(saving, session, sent)
+    np.testing.assert_array_equal(job.model.labels_, saving.model.labels_)
     assert session.model_folder("colour").exists()
 
 
-def test_groups_that_became_one_are_one_to_the_model_until_that_is_undone(
-    session: Session,
-) -> None:
-    said: list[Message] = []
+def test_merged_groups_are_one_for_the_model_until_the_merge_is_undone(session: Session) -> None:
+    sent: list[Message] = []
     session.make_groups("colour", ["dusk", "dawn"])
     for image, key in [(40, "g1"), (41, "g2")]:
         session.tell(Answer(Question.label(image), key, criterion="colour"))
-    pupil = pupil_of(session, said)
-    study(pupil, session, said)
+    job = make_job(session, sent)
+    run(job, session, sent)
 
     def relation() -> Relation:
-        return pupil.model.constraints_.relation(39, 40)  # one before them has no vector
+        return job.model.constraints_.relation(39, 40)  # rows of images 40 and 41
 
     assert relation() is Relation.DIFFERENT
     session.change_group("colour", "g2", merge_into="g1")
-    assert study(pupil, session, said)[1]
+    assert run(job, session, sent)[1]
     assert relation() is Relation.SAME
-    assert not study(pupil, session, said)[1]
+    assert not run(job, session, sent)[1]
     session.undo("colour")
-    assert study(pupil, session, said)[1]
+    assert run(job, session, sent)[1]
     assert relation() is Relation.DIFFERENT
 
 
-def test_what_was_taken_back_or_set_aside_confirms_nothing(
+def test_retracted_answers_and_conflicts_confirm_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[Message] = []
-    pupil = pupil_of(session, said)
+    sent: list[Message] = []
+    job = make_job(session, sent)
     numbers = list(session.graph("colour").answers)
-    against = session.tell(Answer(Question.pair(0, 6), "different", criterion="colour"))
-    assert not against.taken
-    session.confirm("colour", against.id, [6])
-    session.confirm("colour", numbers[0], [LOST])  # which the trainer does not know
-    session.confirm("colour", numbers[2], [SLIP])
-    study(pupil, session, said)
-    assert pupil.model._doubts.confirmed == {SLIP - 1}
+    conflict = session.tell(Answer(Question.pair(0, 6), "different", criterion="colour"))
+    assert not conflict.accepted
+    session.confirm("colour", conflict.id, [6])
+    session.confirm("colour", numbers[0], [WITHOUT_ROW])
+    session.confirm("colour", numbers[2], [WRONG])
+    run(job, session, sent)
+    assert job.model._doubts.confirmed == {WRONG - 1}
     session.retract(numbers[2])
-    study(pupil, session, said)
-    assert pupil.model._doubts.confirmed == set()
+    run(job, session, sent)
+    assert job.model._doubts.confirmed == set()
     assert len(session.confirmed("colour")) == 3
-    monkeypatch.setattr(
-        session, "confirmed", lambda _: {numbers[1]: (60,)}
-    )  # a picture found since
-    study(pupil, session, said)
-    assert pupil.model._doubts.confirmed == set()
+    added_since = {numbers[1]: (60,)}  # an image that was added after the vectors were loaded
+    monkeypatch.setattr(session, "confirmed", lambda _: added_since)
+    run(job, session, sent)
+    assert job.model._doubts.confirmed == set()
+
+
+def test_label_issues_are_sent_with_ids_of_the_log_and_positions_of_the_session() -> None:
+    proof = (Constraint(7, 0, 2, Relation.SAME), Constraint(8, 2, 4, Relation.SAME))
+    issues = [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=proof)]
+    sent = label_issue_messages(issues, {7: 1, 8: 2}, [40, 41, 42])
+    assert sent == [{"answer": 1, "image": 40, "probability": 0.93, "evidence": [1, 2]}]
+    assert label_issue_messages(issues, {8: 2}, [40, 41, 42]) == []

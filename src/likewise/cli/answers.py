@@ -1,4 +1,4 @@
-"""`likewise answers`: the answers of a session, out and in."""
+"""`likewise answers`: export and import the answers of a session."""
 
 import json
 import sys
@@ -7,46 +7,47 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import count_noun, note_list, print_json, say, write_table
+from likewise.cli.console import count_noun, print_json, print_line, print_note_list
 from likewise.cli.options import AsJson, By, SessionPath, Strict
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
+from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
     from likewise.session.import_answers import Imported
     from likewise.session.session import Session
 
-FORMS = ("jsonl", "csv")
+FORMATS = ("jsonl", "csv")
 _COLUMNS = ("kind", "images", "answer", "group", "groups", "criterion", "who", "at", "seconds")
 
 
 def answers(
     session: SessionPath,
-    to: Annotated[str, typer.Option("--to", metavar="jsonl|csv", help="In which form.")] = "jsonl",
+    to: Annotated[str, typer.Option("--to", metavar="jsonl|csv", help="Output format.")] = "jsonl",
     by: By = "",
-    taken: Annotated[
-        Path | None, typer.Option("--import", metavar="FILE", help="Take in a JSON Lines file.")
+    file: Annotated[
+        Path | None, typer.Option("--import", metavar="FILE", help="Import a JSON Lines file.")
     ] = None,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the answers that stand, or take some in.
+    """Print the active answers of a session, or import answers.
 
-    Pictures are named by the hash of their content, so the file fits any folder that holds
-    them. Of a file with bad lines (broken, contradicting, about unknown pictures) the good ones
-    are taken in and the bad ones listed; with --strict nothing is.
+    Images are identified by their content hash, so the file can be used with any folder that
+    contains them. Invalid lines of an imported file (not JSON, a conflict, unknown images) are
+    listed and skipped; with --strict, one invalid line rejects the whole file.
 
     \b
     Example:
         likewise answers photos.likewise --by season > season.jsonl
         likewise answers photos.likewise --by season --import anna.jsonl
     """
-    if to not in FORMS:
-        raise UnknownNameError("form of answers", to, FORMS)
+    if to not in FORMATS:
+        raise UnknownNameError("format of answers", to, FORMATS)
     from likewise.session.session import Session
 
-    if taken is not None:
-        _take_in(session, taken, by, strict, as_json)
+    if file is not None:
+        _import(session, file, by, strict, as_json)
         return
     with Session.open(session, write=False) as opened:
         lines = _lines(opened, by)
@@ -71,35 +72,35 @@ def _cell(value: Any) -> Any:
     return " ".join(value) if isinstance(value, list) else value
 
 
-def _take_in(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> None:
+def _import(path: Path, file: Path, by: str, strict: bool, as_json: bool) -> None:
     from likewise.session.import_answers import import_answers
 
     with open_to_write(path) as session:
         imported = import_answers(session, file, into=by, strict=strict)
-    report_import(imported)
+    print_import_problems(imported)
     if imported.problems and not imported.n_imported + imported.n_duplicates:
         raise AnswersFileError(
-            f"No line of {file} could be taken in, so nothing was; correct the lines above, or "
-            "check that the file is about the pictures of this session."
+            f"No line of {file} could be imported; correct the lines above, or check that the "
+            "file is about the images of this session."
         )
     if as_json:
-        print_json(import_row(imported))
+        print_json(import_as_json(imported))
     else:
-        say(
+        print_line(
             f"{count_noun(imported.n_imported, 'answer')} imported, {imported.n_duplicates:,} "
-            f"already known, {count_noun(len(imported.problems), 'line')} left out"
+            f"already known, {count_noun(len(imported.problems), 'line')} skipped"
         )
 
 
-def report_import(imported: "Imported") -> None:
-    """List on stderr the lines of an answers file that were left out."""
-    note_list("Lines left out:", imported.problems)
+def print_import_problems(imported: "Imported") -> None:
+    """List the invalid lines of an imported file on stderr."""
+    print_note_list("Lines skipped:", imported.problems)
 
 
-def import_row(imported: "Imported") -> dict[str, Any]:
-    """Return what became of an answers file, for JSON."""
+def import_as_json(imported: "Imported") -> dict[str, Any]:
+    """Return the result of an import as JSON."""
     return {
         "n_imported": imported.n_imported,
-        "n_doubled": imported.n_duplicates,
+        "n_duplicates": imported.n_duplicates,
         "problems": [{"line": one.line, "reason": one.reason} for one in imported.problems],
     }

@@ -1,4 +1,4 @@
-"""`likewise ask`: the page's questions in the terminal."""
+"""`likewise ask`: answer the questions of the page in the terminal."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import count_noun, note, say
+from likewise.cli.console import count_noun, print_line, print_note
 from likewise.cli.options import By, EncoderName, SessionPath
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersEndedError, SessionError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from likewise.workspace.workspace import Workspace
 
 
-class _Undo(Exception):  # noqa: N818  # no error: a person said so
-    """The person wants the last answer back."""
+class _UndoRequest(Exception):  # noqa: N818  # not an error: the person typed u
+    """The person wants to undo the last answer."""
 
 
 def ask(
@@ -28,30 +28,33 @@ def ask(
     by: By = "",
     encoder: EncoderName = None,
     n: Annotated[
-        int | None, typer.Option("-n", "--questions", min=1, help="Stop after so many.")
+        int | None, typer.Option("-n", "--questions", min=1, help="Maximum number of questions.")
     ] = None,
-    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Noted with answers.")] = "",
-    pictures: Annotated[
+    who: Annotated[
+        str, typer.Option("--who", metavar="NAME", help="Your name, saved with the answers.")
+    ] = "",
+    images: Annotated[
         str,
         typer.Option(
+            "--images",
             "--pictures",
             metavar="auto|kitty|iterm|sixel|blocks|open|names",
-            help="How pictures are shown.",
+            help="How images are shown.",
         ),
     ] = "auto",
 ) -> None:
     """Answer the questions of a session in the terminal.
 
-    The same questions as on the page. Pictures are drawn where the terminal can (kitty, iTerm2,
-    sixel, else coloured blocks), or opened beside it. Every answer is kept at once, and u takes
-    back the last one, also those of another day.
+    The questions are those of the page. Images are shown in the terminal if it supports a
+    protocol (kitty, iTerm2, sixel), else as coloured blocks, or opened in another program. Every
+    answer is saved at once. u undoes the last answer, also one of an earlier day.
 
     \b
     Example:
         likewise ask photos.likewise --by season
     """
-    from likewise.cli.console import Bars
-    from likewise.cli.start import embedded
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.start import wait_for_embeddings
     from likewise.cli.terminal_images import ImageViewer
     from likewise.encoders.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
@@ -62,96 +65,102 @@ def ask(
     with Workspace(opened, encoder=encoder or "bundled") as workspace:
         if not opened.criteria:
             raise SessionError(
-                f"{session} has no criterion yet; begin one with `likewise start FOLDER --by NAME`."
+                f"{session} has no criterion; create one with `likewise start FOLDER --by NAME`."
             )
         criterion = workspace.criterion(opened.criterion(by).name)
-        show = ImageViewer(workspace.thumbnails.thumbnail, pictures)  # refuses before the long work
-        with Bars() as bars:
-            embedded(workspace, bars, criterion.name)
+        viewer = ImageViewer(workspace.thumbnails.thumbnail, images)  # checks the option first
+        with ProgressBars() as bars:
+            wait_for_embeddings(workspace, bars, criterion.name)
         root = opened.root or Path()
         names = opened.images.names
         oracle = TerminalOracle(
             criterion.name,
-            lambda i: str(root / names[i]) if show.is_blind else names[i],
-            called=lambda key: _called(key, criterion),
+            lambda i: str(root / names[i]) if viewer.shows_names_only else names[i],
+            called=lambda key: _group_name(key, criterion),
             read=_read,
             who=who,
         )
         try:
-            _converse(workspace, criterion, oracle, n, show)
+            _ask_questions(workspace, criterion, oracle, n, viewer)
         finally:
-            show.close()
+            viewer.close()
 
 
-def _called(key: str, criterion: "CriterionSession") -> str:
+def _group_name(key: str, criterion: "CriterionSession") -> str:
     return criterion.status.groups.name(key) if key in criterion.status.groups else "a group"
 
 
 def _read(prompt: str) -> str:
+    """Read a line from stdin; raise if it is an undo."""
     sys.stdout.write(prompt)
     sys.stdout.flush()
     line = sys.stdin.readline()
     if not line:
         raise EOFError
     if line.strip().lower() in ("u", ":u"):
-        raise _Undo
+        raise _UndoRequest
     return line
 
 
-def _converse(
+def _ask_questions(
     workspace: "Workspace",
     criterion: "CriterionSession",
     oracle: "TerminalOracle",
     n: int | None,
-    show: "ImageViewer",
+    viewer: "ImageViewer",
 ) -> None:
-    given, who = 0, oracle.who
-    while n is None or given < n:
+    """Ask until `n` questions are answered, none is left, or the person stops."""
+    n_answered, who = 0, oracle.who
+    while n is None or n_answered < n:
         questions = criterion.questions(1, oracle.who)
         if not questions:
-            say("Nothing is left to ask: the answers settle every picture.")
+            print_line("No questions left: the answers determine the group of every image.")
             break
-        show(questions[0])
+        viewer(questions[0])
         try:
             (answer,) = oracle.answer(questions)
-        except _Undo:
-            given = max(0, given - _undo(workspace, criterion, oracle.who))
+        except _UndoRequest:
+            n_answered = max(0, n_answered - _undo(workspace, criterion, oracle.who))
             continue
         except AnswersEndedError:
             break
         question = questions[0]
-        reply = criterion.answer(question, answer.answer, who, answer.seconds)
-        _tell(question, reply, criterion)
-        given += 1
-    say(f"{count_noun(criterion.status.n_answers, 'answer')} in all; they are kept.")
+        outcome = criterion.answer(question, answer.answer, who, answer.seconds)
+        _print_outcome(question, outcome, criterion)
+        n_answered += 1
+    print_line(f"{count_noun(criterion.status.n_answers, 'answer')} in total, all saved.")
 
 
 def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> int:
+    """Undo the last change of a person; return the number of answers undone."""
     from likewise.server.presenters import entry_text
 
     entry = criterion.undo(who)
     if entry is None:
-        say("There is nothing to take back.")
+        print_line("There is nothing to undo.")
         return 0
-    say(f"Taken back: {entry_text(entry, criterion.status.groups)}.")
+    print_line(f"Undone: {entry_text(entry, criterion.status.groups)}.")
     if entry.is_answer:
         criterion.ask_again(workspace.session.as_answer(entry).question, who)
     return 1
 
 
-def _tell(question: "Question", reply: "AnswerOutcome", criterion: "CriterionSession") -> None:
+def _print_outcome(
+    question: "Question", outcome: "AnswerOutcome", criterion: "CriterionSession"
+) -> None:
+    """Print what else follows from an answer, or what it contradicts."""
     from likewise.server.presenters import entry_text
     from likewise.workspace.question_queue import n_implied
 
-    n_also = n_implied(question, reply.result)
-    if n_also:
-        say(f"  this also settled {count_noun(n_also, 'pair')}")
-    if reply.conflict is not None:
-        against = reply.conflict.against
-        said = ", ".join(
+    n_others = n_implied(question, outcome.result)
+    if n_others:
+        print_line(f"  this implies the relation of {count_noun(n_others, 'other pair')}")
+    if outcome.conflict is not None:
+        against = outcome.conflict.against
+        earlier = ", ".join(
             f"{entry_text(one, criterion.status.groups)} (answer {one.id})" for one in against
         )
-        note(
-            f"  That contradicts earlier answers: {said}. It is set aside; say u to take it back, "
-            "or take back one of the others on the page."
+        print_note(
+            f"  This answer contradicts earlier ones: {earlier}. It is saved as a conflict; type "
+            "u to undo it, or retract one of the others on the page."
         )

@@ -14,14 +14,14 @@ from likewise.errors import LikewiseWarning, OutputError
 from likewise.progress import Progress as ProgressCallback
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line of the result on stdout."""
     sys.stdout.write(text + "\n")
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """Print one object on stdout, in one line."""
-    say(json.dumps(result, ensure_ascii=False, allow_nan=False))
+    """Print one JSON object on stdout, in one line."""
+    print_line(json.dumps(result, ensure_ascii=False, allow_nan=False))
 
 
 def write_table(stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -31,36 +31,36 @@ def write_table(stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[
     table.writerows(rows)
 
 
-def check_free(path: Path | None) -> None:
-    """Refuse a place to write to before the long work, not after it.
+def check_new_path(path: Path | None) -> None:
+    """Check that a new file or folder can be written; call this before a long step.
 
     Raises
     ------
     OutputError
-        If there is something at `path`, or its folder is not there or not writable.
+        If `path` exists, or its folder does not exist or is not writable.
     """
     if path is None:
         return
     if path.exists():
         raise OutputError(
-            f"{path} already exists and is not overwritten; choose another name, or remove it."
+            f"{path} already exists and was not overwritten; choose another path, or delete it."
         )
-    check_place(path)
+    check_parent_folder(path)
 
 
-def check_place(path: Path) -> None:
-    """Refuse a place whose folder is not there or not writable."""
+def check_parent_folder(path: Path) -> None:
+    """Check that the folder of a path exists and is writable; raise `OutputError` if not."""
     parent = path.absolute().parent
     if not parent.is_dir():
-        raise OutputError(f"{path} cannot be made: {parent} is not a folder; make it first.")
+        raise OutputError(f"{path} cannot be written: {parent} is not a folder; create it first.")
     if not os.access(parent, os.W_OK):
         raise OutputError(
-            f"{path} cannot be made: {parent} is read-only for you; choose another place."
+            f"{path} cannot be written: {parent} is read-only for you; choose another path."
         )
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file at once, in the place of an earlier one."""
+    """Write a file atomically; it replaces an earlier one."""
     from likewise.session.atomic import write_atomic
 
     def write(descriptor: int) -> None:
@@ -70,41 +70,41 @@ def replace_file(path: Path, content: bytes) -> None:
     write_atomic(path, write)
 
 
-def count_noun(n: int, word: str) -> str:
-    """Return a count with its word: ``1 picture``, ``1,200 pictures``."""
-    return f"{n:,} {word}{'s' * (n != 1)}"
+def count_noun(n: int, noun: str) -> str:
+    """Return a count with its noun: ``1 image``, ``1,200 images``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
-def note(text: str) -> None:
-    """Say something on stderr, above the bars if there are any.
+def print_note(text: str) -> None:
+    """Print a line on stderr, above the progress bars if there are any.
 
-    It must go to `sys.stderr` itself, which bars watch: `typer.echo` would write past them, into
-    the line of one that is not finished.
+    It is written to `sys.stderr`, which rich redirects while bars are shown: the output of
+    `typer.echo` would appear inside the line of an unfinished bar.
     """
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
-def note_list(title: str, lines: Sequence[object]) -> None:
-    """Say something with a list below it; of a long list the first lines and how many follow."""
+def print_note_list(title: str, lines: Sequence[object]) -> None:
+    """Print a title and the lines below it on stderr; of a long list only the first lines."""
     if not lines:
         return
-    note(title)
-    for line in lines[:_MOST_LINES]:
-        note(f"  {line}")
-    if len(lines) > _MOST_LINES:
-        note(f"  … and {len(lines) - _MOST_LINES:,} more.")
+    print_note(title)
+    for line in lines[:_MAX_LINES]:
+        print_note(f"  {line}")
+    if len(lines) > _MAX_LINES:
+        print_note(f"  … and {len(lines) - _MAX_LINES:,} more.")
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show our own warnings as one line; all others stay as they are."""
+def warnings_as_notes() -> Iterator[None]:
+    """Show the warnings of this package as one line; leave all others as they are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LikewiseWarning)
-        usual = warnings.showwarning
+        default = warnings.showwarning
 
         def show(
             message: Warning | str,
@@ -115,22 +115,22 @@ def plain_warnings() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, LikewiseWarning):
-                note(f"Note: {message}")
+                print_note(f"Note: {message}")
             else:
-                usual(message, category, filename, lineno, file or sys.stderr, line)
+                default(message, category, filename, lineno, file or sys.stderr, line)
 
         warnings.showwarning = show
         yield
 
 
-class Bars:
-    """One bar a step, shown while inside ``with``.
+class ProgressBars:
+    """One progress bar for each step, shown inside a ``with`` block.
 
     Examples
     --------
-    >>> with Bars() as bars:
-    ...     tell = bars.step("reading pictures")
-    ...     tell(1, 10)
+    >>> with ProgressBars() as bars:
+    ...     progress = bars.step("reading images")
+    ...     progress(1, 10)
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class Bars:
                     return Text("")
                 return Text(f"{speed:,.0f}/s" if speed >= 1 else f"{1 / speed:.1f} s each")
 
-        self._shown = Progress(
+        self._progress = Progress(
             TextColumn("{task.description:<24}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -167,27 +167,27 @@ class Bars:
         )
 
     def __enter__(self) -> Self:
-        self._shown.start()
+        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._shown.stop()
+        self._progress.stop()
 
     def step(self, title: str) -> ProgressCallback:
-        """Return what a long step calls with the work done and all there is.
+        """Return a callback for the progress of one step.
 
-        A step that begins again (the next round of a training) begins its bar again.
+        A step that starts again (the next round of a training) resets its bar.
         """
         task: Any = None
         last = 0
 
-        def tell(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             nonlocal task, last
             if task is None:
-                task = self._shown.add_task(title, total=total)
+                task = self._progress.add_task(title, total=total)
             elif done < last:
-                self._shown.reset(task, total=total)
-            self._shown.update(task, completed=done, total=total)
+                self._progress.reset(task, total=total)
+            self._progress.update(task, completed=done, total=total)
             last = done
 
-        return tell
+        return update

@@ -1,4 +1,4 @@
-"""`likewise embed`: the vectors of a folder of pictures, for other programs."""
+"""`likewise embed`: write the embeddings of an image folder for other programs."""
 
 import json
 import os
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_free, count_noun, print_json, replace_file, say
+from likewise.cli.console import check_new_path, count_noun, print_json, print_line, replace_file
 from likewise.cli.options import AsJson, EncoderName, Folder
-from likewise.cli.sessions import check_pictures
+from likewise.cli.sessions import check_image_folder
 
 if TYPE_CHECKING:
     from likewise.encoders.embeddings import Embeddings
@@ -18,65 +18,73 @@ if TYPE_CHECKING:
 
 def embed(
     folder: Folder,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.npy", help="Where to.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.npy", help="Output file.")],
     encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write one vector a picture to a NumPy file.
+    """Write one embedding for each image to a NumPy file.
 
-    Beside FILE.npy a FILE.json says which row is which picture and which columns are which
-    facet. Vectors are kept in the cache ($LIKEWISE_CACHE, else your cache folder), so the
-    next time is quick, and an interrupted run goes on where it stopped.
+    FILE.json next to FILE.npy contains the image name of each row and the columns of each
+    feature block. Embeddings are cached ($LIKEWISE_CACHE, by default the user's cache folder),
+    so the next run is fast, and an interrupted run continues where it stopped.
 
     \b
     Example:
         likewise embed photos/ -o photos.npy
     """
-    from likewise.cli.console import Bars
-    from likewise.cli.sessions import as_rows, cache, read, vectors
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.sessions import embed_images, embedding_cache, read_images, skipped_as_json
     from likewise.encoders.registry import DEFAULT, check_encoder
 
-    notes = out.with_suffix(".json")
-    check_pictures(folder, "embed", takes_session=False)
-    check_free(out)
-    check_free(notes)
+    description = out.with_suffix(".json")
+    check_image_folder(folder, "embed", takes_session=False)
+    check_new_path(out)
+    check_new_path(description)
     check_encoder(encoder or DEFAULT)
-    with Bars() as bars:
-        collection = read(folder, bars)
-        found = vectors(collection, encoder or DEFAULT, cache(), bars)
-    facts = _facts(found, collection, encoder or DEFAULT)
-    write_rows(out, found)
-    replace_file(notes, json.dumps(facts, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
-    n_images, width = found.matrix().shape
+    with ProgressBars() as bars:
+        collection = read_images(folder, bars)
+        embeddings = embed_images(collection, encoder or DEFAULT, embedding_cache(), bars)
+    content = json.dumps(
+        _describe(embeddings, collection, encoder or DEFAULT), ensure_ascii=False, indent=1
+    )
+    write_matrix(out, embeddings)
+    replace_file(description, content.encode("utf-8", "replace"))
+    n_images, width = embeddings.matrix().shape
     if as_json:
-        skipped = as_rows([*collection.skipped, *found.skipped])
+        skipped = skipped_as_json([*collection.skipped, *embeddings.skipped])
         print_json({"out": str(out), "n_images": n_images, "width": width, "skipped": skipped})
     else:
-        say(f"{count_noun(n_images, 'vector')} of {width:,} numbers written to {out}")
+        print_line(f"{count_noun(n_images, 'embedding')} of width {width:,} written to {out}")
 
 
-def _facts(found: "Embeddings", collection: "FolderCollection", encoder: str) -> dict[str, Any]:
-    from likewise.cli.sessions import kept_in
+def _describe(
+    embeddings: "Embeddings", collection: "FolderCollection", encoder: str
+) -> dict[str, Any]:
+    """Return the description of the rows and columns of a matrix of embeddings."""
+    from likewise.cli.sessions import embedded_positions
 
     return {
         "encoder": encoder,
-        "facets": {name: [part.start, part.stop] for name, part in found.slices.items()},
-        "names": [collection.name(i) for i in kept_in(found, collection)],
+        "blocks": {name: [part.start, part.stop] for name, part in embeddings.slices.items()},
+        "names": [collection.name(i) for i in embedded_positions(embeddings, collection)],
     }
 
 
-def write_rows(out: Path, found: "Embeddings") -> None:
-    """Write all facets side by side as a NumPy file, whole or not at all."""
+def write_matrix(out: Path, embeddings: "Embeddings") -> None:
+    """Write all feature blocks side by side as a NumPy file, atomically.
+
+    `numpy.save` would not report a full disk: it only counts the numbers that were not written.
+    """
     import numpy as np
 
     from likewise.session.atomic import write_atomic
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
-            rows = np.ascontiguousarray(found.matrix())
+            rows = np.ascontiguousarray(embeddings.matrix())
             np.lib.format.write_array_header_1_0(
                 stream, np.lib.format.header_data_from_array_1_0(rows)
             )
-            stream.write(rows.data)  # `numpy.save` would not say that the disk is full
+            stream.write(rows.data)
 
     write_atomic(out, write)

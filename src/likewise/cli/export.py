@@ -1,11 +1,11 @@
-"""`likewise export`: the groups of a session as a table or as folders of pictures."""
+"""`likewise export`: write the groups of a session as a file or as folders of images."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import count_noun, note_list, print_json, say
+from likewise.cli.console import count_noun, print_json, print_line, print_note_list
 from likewise.cli.options import AsJson, By, SessionPath
 from likewise.errors import InvalidParameterError, UnknownNameError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from likewise.session.export.tables import Exported
     from likewise.session.session import Session
 
-FORMS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answers")
+FORMATS = ("csv", "parquet", "folders", "html", "labelstudio", "fiftyone", "answers")
 
 
 def export(
@@ -23,31 +23,34 @@ def export(
         typer.Option(
             "--to",
             metavar="csv|parquet|folders|html|labelstudio|fiftyone|answers",
-            help="In which form.",
+            help="Output format.",
         ),
     ] = "csv",
     by: By = "",
     how: Annotated[
-        str, typer.Option("--how", metavar="copy|symlink|hardlink", help="For folders.")
+        str,
+        typer.Option("--how", metavar="copy|symlink|hardlink", help="How folders get the images."),
     ] = "copy",
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="The file or folder to make; else named as --by, here."),
+        typer.Option("-o", "--out", help="Output file or folder; by default named after --by."),
     ] = None,
     unsure_below: Annotated[
         float,
         typer.Option(
             "--unsure-below",
             metavar="P",
-            help="csv, folders: what is less sure and in no answer goes to “unsure”; 0 to 1.",
+            help="csv, folders: images without an answer and with a confidence below P (0 to 1) "
+            "go to the group “unsure”.",
         ),
     ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Write the groups to a file, or sort pictures into folders.
+    """Write the groups to a file, or sort the images into folders.
 
-    html is a page to look at or mail; labelstudio and fiftyone are for these programs; answers
-    are your own, as JSON Lines. Every answer that stands is honoured; originals never move.
+    html is a page to view or send; labelstudio and fiftyone are for import into these programs;
+    answers are your answers as JSON Lines. The groups satisfy every active answer. The original
+    images are never moved.
 
     \b
     Example:
@@ -56,39 +59,39 @@ def export(
         likewise export photos.likewise --by season --to folders --unsure-below 0.6
         likewise export photos.likewise --by season --to html -o season.html
     """
-    if to not in FORMS:
-        raise UnknownNameError("form of export", to, FORMS)
+    if to not in FORMATS:
+        raise UnknownNameError("format of export", to, FORMATS)
     if unsure_below and to not in ("csv", "folders"):
         raise InvalidParameterError(
-            f"--unsure-below is for csv and folders, not for {to}; leave it out, or change --to."
+            f"--unsure-below needs --to csv or folders, got --to {to}; leave one of them out."
         )
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.session.export.folders import export_folders
     from likewise.session.export.tables import export_csv
     from likewise.session.session import Session
 
     with Session.open(session, write=False) as opened:
-        place = out or _named(opened, by, to)
+        path = out or _default_path(opened, by, to)
         if to == "csv":
-            exported = export_csv(opened, place, by, unsure_below=unsure_below)
+            exported = export_csv(opened, path, by, unsure_below=unsure_below)
         elif to == "folders":
-            with Bars() as bars:
-                tell = bars.step("putting into folders")
+            with ProgressBars() as bars:
+                progress = bars.step("writing folders")
                 exported = export_folders(
-                    opened, place, by, how=how, unsure_below=unsure_below, progress=tell
+                    opened, path, by, how=how, unsure_below=unsure_below, progress=progress
                 )
         else:
-            exported = _one_file(opened, place, by, to)
-    note_list("Left out:", [f"{name} {reason}" for name, reason in exported.left_out])
+            exported = _export_file(opened, path, by, to)
+    print_note_list("Skipped:", [f"{name} {reason}" for name, reason in exported.left_out])
     if as_json:
-        left_out = [{"name": name, "reason": reason} for name, reason in exported.left_out]
-        print_json({"out": str(place), "n_written": exported.n_written, "left_out": left_out})
+        skipped = [{"name": name, "reason": reason} for name, reason in exported.left_out]
+        print_json({"out": str(path), "n_written": exported.n_written, "skipped": skipped})
     else:
-        word = "answer" if to == "answers" else "picture"
-        say(f"{count_noun(exported.n_written, word)} written to {place}")
+        noun = "answer" if to == "answers" else "image"
+        print_line(f"{count_noun(exported.n_written, noun)} written to {path}")
 
 
-def _named(session: "Session", by: str, to: str) -> Path:
+def _default_path(session: "Session", by: str, to: str) -> Path:
     from likewise.session.export.folders import safe_name
     from likewise.session.export.formats import FORMATS as FILES
 
@@ -96,17 +99,17 @@ def _named(session: "Session", by: str, to: str) -> Path:
     return Path(safe_name(f"{name}.{FILES[to].extension}" if to in FILES else name))
 
 
-def _one_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
-    from likewise.cli.console import check_free, replace_file
+def _export_file(session: "Session", out: Path, by: str, to: str) -> "Exported":
+    from likewise.cli.console import check_new_path, replace_file
     from likewise.session.export.formats import export as content_of
     from likewise.session.export.formats import left_out
     from likewise.session.export.tables import Exported
     from likewise.workspace.thumbnails import Thumbnails
 
-    check_free(out)
+    check_new_path(out)
     name = session.criterion(by).name
     replace_file(out, content_of(session, Thumbnails(session), name, to))
     if to == "answers":
         return Exported(session.graph(name).n_answers, ())
-    without = left_out(session, name, to)
-    return Exported(int(session.images.present.sum()) - len(without), without)
+    skipped = left_out(session, name, to)
+    return Exported(int(session.images.present.sum()) - len(skipped), skipped)

@@ -1,4 +1,4 @@
-"""`likewise fit`: train on a folder without a person, and keep model, groups and answers."""
+"""`likewise fit`: train a model on a folder without asking questions."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_place, count_noun, print_json, say
+from likewise.cli.console import check_parent_folder, count_noun, print_json, print_line
 from likewise.cli.options import (
     AsJson,
     By,
@@ -22,7 +22,7 @@ from likewise.cli.options import (
     Strict,
     as_settings,
 )
-from likewise.cli.sessions import check_pictures
+from likewise.cli.sessions import check_image_folder
 from likewise.errors import InvalidParameterError
 from likewise.methods.registry import DEFAULT
 
@@ -35,11 +35,11 @@ def fit(
     k: Clusters,
     method: Method = DEFAULT,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Save the model here too.")
+        Path | None, typer.Option("-o", "--out", metavar="MODEL", help="Also save the model here.")
     ] = None,
     by: By = "clusters",
     answers: Annotated[
-        Path | None, typer.Option("--answers", metavar="FILE", help="Answers, JSON Lines.")
+        Path | None, typer.Option("--answers", metavar="FILE", help="Answers as JSON Lines.")
     ] = None,
     strict: Strict = False,
     session: SessionPlace = None,
@@ -48,16 +48,17 @@ def fit(
     preset: Preset = None,
     settings: Settings = None,
     checkpoint: Annotated[
-        Path | None, typer.Option("--checkpoint", metavar="DIR", help="Go on from here if stopped.")
+        Path | None,
+        typer.Option("--checkpoint", metavar="DIR", help="Save checkpoints here and resume."),
     ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Sort a folder of pictures, without a person.
+    """Group a folder of images without asking questions.
 
-    Answers may have been collected before; without any it sorts as it can. Model, groups and
-    answers are kept in the session FOLDER.likewise, from which `likewise export` writes tables
-    and folders. Files that cannot be read are listed and left out.
+    The model is trained with the answers of the session and of --answers; without any, it
+    clusters the images. Model, groups and answers are saved in the session FOLDER.likewise, and
+    `likewise export` writes them as tables or folders. Unreadable files are listed and skipped.
 
     \b
     Example:
@@ -65,7 +66,7 @@ def fit(
         likewise fit photos/ -k 2 --method cc --answers season.jsonl -o model
         likewise fit photos/ -k 10 --method cc --from-scratch --set epochs_per_round=100
     """
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.cli.fit_session import FitSession, train
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
@@ -73,60 +74,64 @@ def fit(
     from likewise.methods.registry import make_method
 
     begin = time.perf_counter()
-    check_pictures(folder, "fit")
+    check_image_folder(folder, "fit")
     if out is not None:
-        check_place(out)
+        check_parent_folder(out)
     if from_scratch and encoder is not None:
         raise InvalidParameterError(
-            f"--from-scratch trains its own network, so --encoder {encoder} would not be used; "
-            "choose one of the two."
+            f"--from-scratch trains a network on the images, so --encoder {encoder} would not be "
+            "used; leave one of them out."
         )
     check_encoder(encoder or BUNDLED)
-    bare = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
-    model = on_pictures(bare) if from_scratch else on_vectors(bare, encoder or BUNDLED)
-    with Bars() as bars, FitSession(folder, session, by, k, bars) as place:
-        imported = None if answers is None else place.take_in(answers, strict=strict)
-        trained = train(place, model, bars, checkpoint)
-        place.keep(trained, out)
-        row = _row(place, trained, method, time.perf_counter() - begin)
+    untrained = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
+    model = on_pictures(untrained) if from_scratch else on_vectors(untrained, encoder or BUNDLED)
+    with ProgressBars() as bars, FitSession(folder, session, by, k, bars) as fit_session:
+        imported = None if answers is None else fit_session.import_answers(answers, strict=strict)
+        trained = train(fit_session, model, bars, checkpoint)
+        fit_session.save(trained, out)
+        row = _as_json(fit_session, trained, method, time.perf_counter() - begin)
     if as_json:
-        from likewise.cli.answers import import_row
+        from likewise.cli.answers import import_as_json
 
-        about = None if imported is None else import_row(imported)
-        print_json({**row, "model": str(out) if out else None, "answers": about})
+        result = None if imported is None else import_as_json(imported)
+        print_json({**row, "model": str(out) if out else None, "answers": result})
     else:
-        _tell(row, out)
+        _print_summary(row, out)
 
 
-def _row(place: "FitSession", trained: "Trained", method: str, seconds: float) -> dict[str, Any]:
-    from likewise.cli.sessions import as_rows
+def _as_json(
+    fit_session: "FitSession", trained: "Trained", method: str, seconds: float
+) -> dict[str, Any]:
+    from likewise.cli.sessions import skipped_as_json
 
-    skipped = [*place.collection.skipped, *trained.skipped]
+    skipped = [*fit_session.collection.skipped, *trained.skipped]
     return {
-        "folder": str(place.collection.folder),
+        "folder": str(fit_session.collection.folder),
         "method": method,
         "n_images": len(trained.hashes),
-        "skipped": as_rows(skipped),
+        "skipped": skipped_as_json(skipped),
         "n_clusters": trained.model.n_clusters,
-        "sizes": place.sizes(),
+        "sizes": fit_session.group_sizes(),
         "n_answers": trained.n_answers,
         "violations": trained.model.violations_,
-        "session": str(place.session.path),
-        "orientation": place.by,
+        "session": str(fit_session.session.path),
+        "criterion": fit_session.by,
         "seconds": round(seconds, 3),
     }
 
 
-def _tell(row: dict[str, Any], out: Path | None) -> None:
+def _print_summary(row: dict[str, Any], out: Path | None) -> None:
     sizes = ", ".join(f"{size:,}" for size in row["sizes"])
-    say(f"{count_noun(row['n_images'], 'picture')} in groups of {sizes} ({row['seconds']:.0f} s)")
+    print_line(
+        f"{count_noun(row['n_images'], 'image')} in groups of {sizes} ({row['seconds']:.0f} s)"
+    )
     if row["n_answers"]:
-        say(
-            f"all of {count_noun(row['n_answers'], 'answer')} honoured; the model by itself would "
-            f"have missed {row['violations']:,}"
+        print_line(
+            f"all of {count_noun(row['n_answers'], 'answer')} satisfied; the model alone would "
+            f"have violated {row['violations']:,}"
         )
     if row["skipped"]:
-        say(f"{count_noun(len(row['skipped']), 'file')} left out")
+        print_line(f"{count_noun(len(row['skipped']), 'file')} skipped")
     if out is not None:
-        say(f"model:   {out}")
-    say(f"session: {row['session']}  (criterion {row['orientation']!r})")
+        print_line(f"model:   {out}")
+    print_line(f"session: {row['session']}  (criterion {row['criterion']!r})")

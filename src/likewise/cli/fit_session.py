@@ -8,10 +8,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from likewise.cli.answers import report_import
-from likewise.cli.console import Bars
-from likewise.cli.predict import model_place
-from likewise.cli.sessions import beside, kept_in, open_to_write, read_several, vectors
+from likewise.cli.answers import print_import_problems
+from likewise.cli.console import ProgressBars
+from likewise.cli.predict import model_path
+from likewise.cli.sessions import (
+    default_session_path,
+    embed_images,
+    embedded_positions,
+    open_to_write,
+    read_images,
+)
 from likewise.constraints.question import Answer
 from likewise.encoders.store import EmbeddingStore
 from likewise.images.files import FolderCollection
@@ -26,7 +32,7 @@ from likewise.workspace.cluster_matching import group_keys, save_matched_results
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model and the content hash of each image it learned from, in its order."""
+    """A trained model and the content hash of each image it was trained on, in its order."""
 
     model: PersonalClusterer
     hashes: list[str]
@@ -35,25 +41,25 @@ class Trained:
 
 
 class FitSession:
-    """The pictures of a folder and the session about them, made if there is none yet.
+    """The images of a folder and their session, which is created if it does not exist.
 
-    The session is opened before any long work, so that what cannot be written is found first.
+    The session is opened before any long step, so that an error in writing is found first.
     """
 
     def __init__(
-        self, folder: Path, session: Path | None, by: str, n_clusters: int, bars: Bars
+        self, folder: Path, session: Path | None, by: str, n_clusters: int, bars: ProgressBars
     ) -> None:
         self.collection: FolderCollection
-        place = session or beside(folder)
+        path = session or default_session_path(folder)
         with ExitStack() as undo:
-            if (place / DATABASE).exists():
-                self.session = undo.enter_context(open_to_write(place, folder))
-                self.collection = read_several(folder, bars)
+            if (path / DATABASE).exists():
+                self.session = undo.enter_context(open_to_write(path, folder))
+                self.collection = read_images(folder, bars, minimum=2)
                 self.session.sync(self.collection)
             else:
-                check_can_create(place)
-                self.collection = read_several(folder, bars)
-                self.session = undo.enter_context(Session.create(place, self.collection))
+                check_can_create(path)
+                self.collection = read_images(folder, bars, minimum=2)
+                self.session = undo.enter_context(Session.create(path, self.collection))
             self.by = self.session.ensure_criterion(by, n_clusters).name
             undo.pop_all()
 
@@ -63,52 +69,52 @@ class FitSession:
     def __exit__(self, *_: object) -> None:
         self.session.close()
 
-    def take_in(self, answers: Path, *, strict: bool) -> Imported:
-        """Take an answers file into the session's log; bad lines are listed on stderr."""
+    def import_answers(self, answers: Path, *, strict: bool) -> Imported:
+        """Import an answers file into the session; invalid lines are listed on stderr."""
         imported = import_answers(self.session, answers, into=self.by, strict=strict)
-        report_import(imported)
+        print_import_problems(imported)
         return imported
 
-    def told(self, hashes: list[str]) -> list[Answer]:
-        """Return the answers that stand, about positions in `hashes`.
+    def active_answers(self, hashes: list[str]) -> list[Answer]:
+        """Return the active answers, with images as positions in `hashes`.
 
-        Answers that name a picture which is gone are left out here; the session keeps them,
-        and its export honours them.
+        Answers about an image that is missing are not used for training; the session
+        keeps them, and its export satisfies them.
         """
-        place = {content: i for i, content in reversed(list(enumerate(hashes)))}
+        position = {content: i for i, content in reversed(list(enumerate(hashes)))}
         graph, contents = self.session.graph(self.by), self.session.images.hashes
         found = []
         for number, answer in graph.answers.items():
-            images = [place.get(contents[i], -1) for i in answer.question.images]
-            if number not in graph.set_aside and min(images) >= 0:
+            images = [position.get(contents[i], -1) for i in answer.question.images]
+            if number not in graph.conflicts and min(images) >= 0:
                 question = replace(answer.question, images=_in_order(answer, images))
                 found.append(replace(answer, question=question))
         return found
 
-    def keep(self, trained: Trained, out: Path | None) -> None:
-        """Save the model, and what it found for every image, for `export` and `predict`."""
+    def save(self, trained: Trained, out: Path | None) -> None:
+        """Save the model and its results for every image, for `export` and `predict`."""
         model = trained.model
-        everyone = enumerate(self.session.images.hashes)
-        place = {content: position for position, content in reversed(list(everyone))}
-        positions = np.array([place[content] for content in trained.hashes], dtype=np.intp)
-        n, are_made = model.probabilities_.shape[1], bool(self.session.groups(self.by).all())
+        all_hashes = list(enumerate(self.session.images.hashes))
+        position = {content: i for i, content in reversed(all_hashes)}
+        positions = np.array([position[content] for content in trained.hashes], dtype=np.intp)
+        n, has_groups = model.probabilities_.shape[1], bool(self.session.groups(self.by).all())
         save_matched_results(
             self.session,
             self.by,
             model,
             positions,
             n_answers=trained.n_answers,
-            keys=group_keys(self.session, self.by, n) if are_made else (),
+            keys=group_keys(self.session, self.by, n) if has_groups else (),
             has_model=True,
         )
         if out is not None:
             model.save(out)
-        model.save(model_place(self.session.model_folder(self.by)))
+        model.save(model_path(self.session.model_folder(self.by)))
 
-    def sizes(self) -> list[int]:
-        """Return how many of the pictures that are there each group holds, largest first."""
+    def group_sizes(self) -> list[int]:
+        """Return the number of present images in each group, largest first."""
         results = load_results(self.session, self.by)
-        assert results is not None  # `keep` came before
+        assert results is not None  # `save` was called before
         labels = results.labels[self.session.images.present]
         counts = np.bincount(labels[labels >= 0], minlength=results.probabilities.shape[1])
         ordered: npt.NDArray[np.intp] = np.sort(counts)[::-1]
@@ -116,21 +122,22 @@ class FitSession:
 
 
 def train(
-    place: FitSession, model: PersonalClusterer, bars: Bars, checkpoint: Path | None
+    fit_session: FitSession, model: PersonalClusterer, bars: ProgressBars, checkpoint: Path | None
 ) -> Trained:
-    """Train the model on the pictures of a workplace and on all answers in its session."""
-    pictures: Any = place.collection
-    kept, skipped = list(range(len(pictures))), []
+    """Train the model on the images of a folder and all active answers of its session."""
+    images: Any = fit_session.collection
+    positions, skipped = list(range(len(images))), []
     if model.get_params().get("backbone") is None:
-        store = EmbeddingStore(place.session.path / EMBEDDINGS)
-        pictures = vectors(place.collection, model.get_params()["encoder"], store, bars)
-        kept, skipped = kept_in(pictures, place.collection), list(pictures.skipped)
-    hashes = [place.collection.identity(i) for i in kept]
-    told = place.told(hashes)
-    model.fit(pictures, answers=told, progress=bars.step("training"), checkpoint=checkpoint)
-    return Trained(model, hashes, len(told), skipped)
+        store = EmbeddingStore(fit_session.session.path / EMBEDDINGS)
+        images = embed_images(fit_session.collection, model.get_params()["encoder"], store, bars)
+        positions = embedded_positions(images, fit_session.collection)
+        skipped = list(images.skipped)
+    hashes = [fit_session.collection.identity(i) for i in positions]
+    answers = fit_session.active_answers(hashes)
+    model.fit(images, answers=answers, progress=bars.step("training"), checkpoint=checkpoint)
+    return Trained(model, hashes, len(answers), skipped)
 
 
 def _in_order(answer: Answer, images: list[int]) -> tuple[int, ...]:
-    """Return the images of a question; a pair is sorted wherever it is born."""
+    """Return the images of a question; those of a pair are sorted."""
     return tuple(sorted(images) if answer.question.kind == "pair" else images)

@@ -1,7 +1,9 @@
-"""The `likewise` command: subcommands, and errors shown as one line."""
+"""The `likewise` command: its subcommands, and errors shown as one line."""
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -12,7 +14,7 @@ from typer.core import TyperGroup
 from likewise import __version__
 from likewise.cli.answers import answers
 from likewise.cli.ask import ask
-from likewise.cli.console import plain_warnings
+from likewise.cli.console import warnings_as_notes
 from likewise.cli.embed import embed
 from likewise.cli.export import export
 from likewise.cli.fit import fit
@@ -20,7 +22,7 @@ from likewise.cli.predict import predict
 from likewise.cli.start import start
 from likewise.errors import LikewiseError
 
-_STOPPED = "Stopped. Finished answers and vectors are saved; run the same command to continue."
+_STOPPED = "Stopped. Answers and embeddings so far are saved; run the same command to continue."
 _GROUP = "likewise.commands"
 _OPTIONAL = {"bench": "likewise_bench.cli:bench", "demo": "likewise_bench.cli:demo"}
 _EXTRAS = {
@@ -43,38 +45,53 @@ def _plugin(name: str) -> EntryPoint | None:
     return EntryPoint(name, value, _GROUP)
 
 
+@contextmanager
+def _extras_named() -> Iterator[None]:
+    """Turn a missing package of an extra into one line with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None or isinstance(error, LikewiseError):
+            raise
+        typer.echo(
+            f"Error: The package {error.name} is not installed; "
+            f"run `pip install 'likewise[{extra}]'`.",
+            err=True,
+        )
+        raise typer.Exit(2) from error
+
+
 class CommandGroup(TyperGroup):
-    """Mounts commands of other packages, and shows errors of this package as one line."""
+    """Adds the commands of other packages, and shows errors of this package as one line."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return our commands and those of other packages."""
+        """Return the names of all commands."""
         names = dict.fromkeys((*(found.name for found in entry_points(group=_GROUP)), *_OPTIONAL))
         return [*super().list_commands(ctx), *(name for name in names if _plugin(name))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; one of another package is imported now."""
+        """Return a command; one of another package is imported only now."""
         found = super().get_command(ctx, cmd_name)
         plugin = None if found is not None else _plugin(cmd_name)
-        return found if plugin is None else typer.main.get_command(plugin.load())
+        if plugin is None:
+            return found
+        with _extras_named():
+            return typer.main.get_command(plugin.load())
 
     def invoke(self, ctx: Any) -> Any:
-        """RunSpec the command; exit codes are 0, 1 for our errors, 2 for usage, 130 for Ctrl+C."""
+        """Run the command.
+
+        The exit code is 0, 1 for an error of this package, 2 for wrong usage and
+        a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe is gone.
+        """
         try:
-            with plain_warnings():
+            with warnings_as_notes(), _extras_named():
                 result = super().invoke(ctx)
                 sys.stdout.flush()
         except LikewiseError as error:
             typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(1) from error
-        except ModuleNotFoundError as error:
-            extra = _EXTRAS.get((error.name or "").partition(".")[0])
-            if extra is None:
-                raise
-            typer.echo(
-                f"Error: {error.name} is not installed; run: pip install 'likewise[{extra}]'",
-                err=True,
-            )
-            raise typer.Exit(2) from error
+            raise typer.Exit(2 if isinstance(error, ImportError) else 1) from error
         except KeyboardInterrupt as error:
             typer.echo(f"\n{_STOPPED}", err=True)
             raise typer.Exit(130) from error
@@ -122,5 +139,5 @@ for command in (start, ask, fit, predict, export, answers, embed):
 
 
 def run() -> None:
-    """RunSpec the command line; the entry point of the package."""
+    """Run the command line; the entry point of the package."""
     app(prog_name="likewise")

@@ -1,4 +1,4 @@
-"""`likewise predict`: where new pictures belong, by a model or by a session's model."""
+"""`likewise predict`: predict the groups of new images with a model or a session."""
 
 import shlex
 import sys
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from likewise.cli.console import check_free, count_noun, note, print_json, say, write_table
+from likewise.cli.console import check_new_path, count_noun, print_json, print_line, print_note
 from likewise.cli.options import AsJson, By, EncoderName, Folder
-from likewise.cli.sessions import check_pictures
+from likewise.cli.sessions import check_image_folder
 from likewise.errors import ModelFileError
+from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.images.files import FolderCollection
     from likewise.methods.base import PersonalClusterer
     from likewise.session.session import Session
@@ -23,41 +24,43 @@ Row = tuple[str, int, str, float]
 
 
 class _Trained(NamedTuple):
-    """A model, and what its clusters are called."""
+    """A trained model and the names of its clusters."""
 
     model: "PersonalClusterer"
     names: dict[int, str]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="SESSION|MODEL", help="What was trained.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="SESSION|MODEL", help="Session folder, or a saved model.")
+    ],
     folder: Folder,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="A CSV file; stdout if left out.")
+        Path | None, typer.Option("-o", "--out", help="Output CSV file; by default stdout.")
     ] = None,
     by: By = "",
     encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say to which group new pictures belong.
+    """Predict the groups of new images.
 
-    No picture depends on the others: alone it goes where it goes in company. A session that was
-    answered on the page or with `likewise ask` learns from its answers first, which takes
-    seconds; give the --encoder it was started with.
+    The prediction for an image does not depend on the other images. For a session that was
+    answered on the page or with `likewise ask`, a model is trained on its answers first, which
+    takes seconds; give the --encoder that the session was started with.
 
     \b
     Example:
         likewise predict photos.likewise new_photos/ --by season -o new.csv
         likewise predict model/ new_photos/ > new.csv
     """
-    from likewise.cli.console import Bars
-    from likewise.cli.sessions import as_rows, read
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.sessions import read_images, skipped_as_json
 
-    check_free(out)
-    check_pictures(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
+    check_new_path(out)
+    check_image_folder(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
     _check(model, by)
-    with Bars() as bars:
-        collection = read(folder, bars)  # a folder that is none must not wait for the learning
+    with ProgressBars() as bars:
+        collection = read_images(folder, bars)  # before the training: the folder may not exist
         trained = _load(model, by, encoder or "bundled", bars)
         rows, skipped = _predict(trained, collection, bars)
     if out is not None:
@@ -66,17 +69,17 @@ def predict(
         write_new(out, lambda stream: write_table(stream, _COLUMNS, _cells(rows)))
     if as_json:
         found = {} if out else {"images": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
-        left_out = as_rows([*collection.skipped, *skipped])
-        where = str(out) if out else None
-        print_json({"n_images": len(rows), "out": where, **found, "skipped": left_out})
+        skipped_rows = skipped_as_json([*collection.skipped, *skipped])
+        written = str(out) if out else None
+        print_json({"n_images": len(rows), "out": written, **found, "skipped": skipped_rows})
     elif out is not None:
-        say(f"{count_noun(len(rows), 'picture')} sorted, see {out}")
+        print_line(f"{count_noun(len(rows), 'prediction')} written to {out}")
     else:
         write_table(sys.stdout, _COLUMNS, _cells(rows))
 
 
 def _check(path: Path, by: str) -> None:
-    """Refuse before any work what cannot predict, and say what is not used."""
+    """Check before any work that the path can predict; print a note if --by is not used."""
     from likewise.nn.checkpoint_io import check_model
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
@@ -88,30 +91,29 @@ def _check(path: Path, by: str) -> None:
         return
     check_model(path)
     if by:
-        note(
-            f"Note: --by {by!r} is not used, for {path} is a model, which sorts in the one way it "
-            "was trained for; a session knows several."
+        print_note(
+            f"Note: --by {by!r} is ignored: {path} is a model, and a model has one criterion."
         )
 
 
 def _has_model(session: "Session", by: str) -> bool:
-    """Return whether the last training left a model, and it is there."""
+    """Return whether the last training saved a model that still exists."""
     from likewise.session.results import load_results
 
-    place, last = model_place(session.model_folder(by)), load_results(session, by)
-    return last is not None and last.has_model and place.exists()
+    path, last = model_path(session.model_folder(by)), load_results(session, by)
+    return last is not None and last.has_model and path.exists()
 
 
 def _check_answers(session: "Session", by: str) -> None:
     name = session.criterion(by).name
     if not session.graph(name).answers:
         raise ModelFileError(
-            f"{session.path} has no answers by {name!r} to learn from; answer some "
-            "with `likewise start`, or train a model with `likewise fit`."
+            f"{session.path} has no answers for the criterion {name!r}; answer questions with "
+            "`likewise start`, or train a model with `likewise fit`."
         )
 
 
-def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
+def _load(path: Path, by: str, encoder: str, bars: "ProgressBars") -> _Trained:
     from likewise.methods.registry import load_method
     from likewise.session.database import DATABASE
 
@@ -122,58 +124,59 @@ def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
 
     with Session.open(path, write=False) as session:
         if not _has_model(session, by):
-            return _taught(session, by, encoder, bars)
+            return _train(session, by, encoder, bars)
         names = {row.cluster: row.name for row in assignments(session, by) if row.cluster >= 0}
-        return _Trained(load_method(model_place(session.model_folder(by))), names)
+        return _Trained(load_method(model_path(session.model_folder(by))), names)
 
 
-def _taught(session: "Session", by: str, encoder: str, bars: "Bars") -> _Trained:
-    """Return a model that learned from the answers of a session, as the page's own does.
+def _train(session: "Session", by: str, encoder: str, bars: "ProgressBars") -> _Trained:
+    """Return a model trained on the answers of a session, as the page does.
 
-    Nothing is kept of it: the session may be at work, or on a disk that is read-only.
+    It is not saved: the session may be in use, or on a read-only disk.
     """
     from likewise.workspace.training_job import SessionVectors, TrainingJob
     from likewise.workspace.worker_process import Message
 
     _check_answers(session, by)
-    orientation = session.criterion(by)
-    embedding = bars.step("embedding")
+    criterion = session.criterion(by)
+    update = bars.step("embedding")
 
-    def hear(message: Message) -> None:
+    def on_event(message: Message) -> None:
         if message["event"] == "embedding":
-            embedding(message["done"], message["total"])
+            update(message["done"], message["total"])
 
-    job = TrainingJob(session, orientation, SessionVectors.load(session, encoder, hear), hear)
-    keys, groups = job.fit_only(), session.groups(orientation.name)
+    job = TrainingJob(session, criterion, SessionVectors.load(session, encoder, on_event), on_event)
+    keys, groups = job.fit_only(), session.groups(criterion.name)
     job.model.encoder = encoder
     return _Trained(job.model, {cluster: groups.name(key) for cluster, key in enumerate(keys)})
 
 
-def model_place(folder: Path) -> Path:
-    """Return where in an orientation's folder its model is."""
+def model_path(folder: Path) -> Path:
+    """Return the path of the model in the folder of a criterion."""
     return folder / "model"
 
 
 def _predict(
-    trained: _Trained, collection: "FolderCollection", bars: "Bars"
+    trained: _Trained, collection: "FolderCollection", bars: "ProgressBars"
 ) -> tuple[list[Row], list[Any]]:
-    from likewise.cli.sessions import cache, kept_in, vectors
+    from likewise.cli.sessions import embed_images, embedded_positions, embedding_cache
 
     parameters = trained.model.get_params()
     if parameters.get("backbone") is not None:
         probabilities = trained.model.predict_proba(collection)
-        kept, skipped = list(range(len(collection))), []
+        positions, skipped = list(range(len(collection))), []
     else:
-        found = vectors(collection, parameters["encoder"], cache(), bars)
-        probabilities = trained.model.predict_proba(found)
-        kept, skipped = kept_in(found, collection), list(found.skipped)
+        embeddings = embed_images(collection, parameters["encoder"], embedding_cache(), bars)
+        probabilities = trained.model.predict_proba(embeddings)
+        positions = embedded_positions(embeddings, collection)
+        skipped = list(embeddings.skipped)
     rows = []
-    for i, chances in zip(kept, probabilities, strict=True):
-        cluster = int(chances.argmax())
+    for i, row in zip(positions, probabilities, strict=True):
+        cluster = int(row.argmax())
         name = trained.names.get(cluster, "")
-        rows.append((collection.name(i), cluster, name, float(chances[cluster])))
+        rows.append((collection.name(i), cluster, name, float(row[cluster])))
     return rows, skipped
 
 
 def _cells(rows: list[Row]) -> list[tuple[object, ...]]:
-    return [(path, cluster, name, f"{sure:.4f}") for path, cluster, name, sure in rows]
+    return [(path, cluster, name, f"{p:.4f}") for path, cluster, name, p in rows]

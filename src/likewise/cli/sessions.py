@@ -1,14 +1,15 @@
-"""Opening sessions and reading image folders for the commands."""
+"""Open sessions, read image folders and embed images for the commands."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from likewise.cli.console import note, note_list
+from likewise.cli.console import print_note, print_note_list
 from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.encoders.embeddings import Embeddings
     from likewise.encoders.store import EmbeddingStore
     from likewise.images.collection import ImageCollection
@@ -18,20 +19,20 @@ if TYPE_CHECKING:
     from likewise.session.session import Session
 
 
-def beside(folder: Path) -> Path:
-    """Return where the session of a folder is by custom: beside it."""
-    whole = folder.expanduser().absolute()
-    return whole.with_name(f"{whole.name}.likewise")
+def default_session_path(folder: Path) -> Path:
+    """Return the default session of an image folder: ``FOLDER.likewise`` next to it."""
+    absolute = folder.expanduser().absolute()
+    return absolute.with_name(f"{absolute.name}.likewise")
 
 
-def open_to_write(path: Path, called: Path | None = None) -> "Session":
-    """Open a session for writing; if its page is open already, say where.
+def open_to_write(path: Path, given: Path | None = None) -> "Session":
+    """Open a session for writing; if its page is open already, the error contains the address.
 
     Parameters
     ----------
     path : Path
-    called : Path, optional
-        What the person gave, if it was not the session itself.
+    given : Path, optional
+        The path that the person gave, if it was not the session itself.
 
     Raises
     ------
@@ -44,23 +45,23 @@ def open_to_write(path: Path, called: Path | None = None) -> "Session":
     except SessionBusyError as error:
         from likewise.server.page_address import is_open, load_address
 
-        door = load_address(path)
-        if door is None or not is_open(door):
+        page = load_address(path)
+        if page is None or not is_open(page):
             raise
         raise SessionBusyError(
-            f"{called or path} is at work in another process already, and its page is "
-            f"{door.url} ; go on there, or end it there with Ctrl+C first."
+            f"{given or path} is already open in another process, and its page is "
+            f"{page.url} ; continue there, or stop that process with Ctrl+C first."
         ) from error
 
 
-def check_pictures(folder: Path, command: str, *, takes_session: bool = True) -> None:
-    """Refuse a session that was given where a folder of pictures is wanted.
+def check_image_folder(folder: Path, command: str, *, takes_session: bool = True) -> None:
+    """Check that a folder of images was given and not a session.
 
     Parameters
     ----------
     folder : Path
     command : str
-        What was typed before the folder: ``"start"``.
+        The command line before the folder: ``"start"``.
     takes_session : bool
         Whether the command has an option ``--session``.
 
@@ -72,83 +73,98 @@ def check_pictures(folder: Path, command: str, *, takes_session: bool = True) ->
 
     if not (folder.expanduser() / DATABASE).exists():
         return
-    root = _pictures_of(folder.expanduser())
+    root = _image_folder_of(folder.expanduser())
     if root is None:
-        advice = "give the folder that the pictures are in."
+        advice = "give the folder that contains the images."
     else:
-        words = f"likewise {command} {shlex.quote(str(root))}"
-        if takes_session and beside(root) != folder.expanduser().absolute():
-            words += f" --session {shlex.quote(str(folder))}"
-        advice = f"its pictures are in {root}, so use `{words}`."
-    raise CollectionError(f"{folder} is a session, not a folder of pictures; {advice}")
+        corrected = f"likewise {command} {shlex.quote(str(root))}"
+        if takes_session and default_session_path(root) != folder.expanduser().absolute():
+            corrected += f" --session {shlex.quote(str(folder))}"
+        advice = f"its images are in {root}, so use `{corrected}`."
+    raise CollectionError(f"{folder} is a session, not a folder of images; {advice}")
 
 
-def _pictures_of(session: Path) -> Path | None:
+def _image_folder_of(session: Path) -> Path | None:
+    """Return the image folder of a session, or None if the session cannot be read."""
     from likewise.session.session import Session
 
     try:
         with Session.open(session, write=False) as opened:
             return opened.root
-    except SessionError:  # a newer one, or a damaged one
+    except SessionError:  # written by a newer release, or damaged
         return None
 
 
-def read(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCollection":
-    """Return the pictures of a folder; what is left out is listed on stderr.
+def read_images(
+    folder: Path, bars: "ProgressBars", known: "Known | None" = None, *, minimum: int = 0
+) -> "FolderCollection":
+    """Return the images of a folder; skipped files are listed on stderr.
 
-    Files that are `known` and have not changed since are not opened again.
+    Parameters
+    ----------
+    folder : Path
+    bars : ProgressBars
+    known : mapping, optional
+        Files that were read before; those that have not changed are not opened again.
+    minimum : int
+        Number of images that the folder must contain.
+
+    Raises
+    ------
+    CollectionError
     """
     from likewise.images.files import read_folder
 
-    collection = read_folder(folder, bars.step("reading pictures"), known)
-    report(collection.skipped)
-    return collection
-
-
-def read_several(folder: Path, bars: "Bars", known: "Known | None" = None) -> "FolderCollection":
-    """Return the pictures of a folder that must hold enough of them to be sorted."""
-    collection = read(folder, bars, known)
-    if len(collection) < 2:
+    collection = read_folder(folder, bars.step("reading images"), known)
+    print_skipped(collection.skipped)
+    if len(collection) < minimum:
         raise CollectionError(
-            f"The folder {str(folder)!r} holds one picture only, and there is nothing to sort; "
-            "add pictures, or choose another folder."
+            f"The folder {str(folder)!r} must contain at least {minimum} images, got "
+            f"{len(collection)}; add images, or choose another folder."
         )
     return collection
 
 
-def cache() -> "EmbeddingStore | None":
-    """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
+def embedding_cache() -> "EmbeddingStore | None":
+    """Return the embedding cache of the user; None, with a note, if it cannot be written."""
     from likewise.encoders.store import default_cache, users_store
 
     store = users_store()
     if store is None:
         place = default_cache()
-        note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
+        print_note(
+            f"Note: {place} cannot be written, so embeddings are not cached; set LIKEWISE_CACHE "
+            "to another folder."
+        )
     return store
 
 
-def vectors(
-    collection: "ImageCollection", encoder: str, store: "EmbeddingStore | None", bars: "Bars"
+def embed_images(
+    collection: "ImageCollection",
+    encoder: str,
+    store: "EmbeddingStore | None",
+    bars: "ProgressBars",
 ) -> "Embeddings":
-    """Return the vectors of a collection, kept in `store` for the next time."""
+    """Return the embeddings of a collection; they are cached in `store` if there is one."""
     from likewise.encoders.embed import embed
     from likewise.encoders.registry import make_encoder
 
-    found = embed(collection, make_encoder(encoder), store, bars.step("embedding"))
-    report(found.skipped)
-    return found
+    embeddings = embed(collection, make_encoder(encoder), store, bars.step("embedding"))
+    print_skipped(embeddings.skipped)
+    return embeddings
 
 
-def kept_in(found: "Embeddings", collection: "ImageCollection") -> list[int]:
-    """Return the position in the collection of each vector."""
-    return list(range(len(collection))) if found.kept is None else found.kept.tolist()
+def embedded_positions(embeddings: "Embeddings", collection: "ImageCollection") -> list[int]:
+    """Return the index in the collection of each embedding."""
+    positions = embeddings.kept
+    return list(range(len(collection))) if positions is None else positions.tolist()
 
 
-def report(skipped: "list[Skipped] | Any") -> None:
-    """List on stderr what was left out."""
-    note_list(f"{len(skipped):,} left out:", skipped)
+def print_skipped(skipped: "Sequence[Skipped]") -> None:
+    """List skipped files on stderr."""
+    print_note_list(f"{len(skipped):,} skipped:", skipped)
 
 
-def as_rows(skipped: "list[Skipped] | Any") -> list[dict[str, str]]:
-    """Return what was left out, for JSON."""
+def skipped_as_json(skipped: "Sequence[Skipped]") -> list[dict[str, str]]:
+    """Return skipped files as JSON."""
     return [{"name": one.name, "reason": one.reason} for one in skipped]

@@ -1,4 +1,4 @@
-"""`likewise start`: scan a folder, embed it, and open the page."""
+"""`likewise start`: scan a folder, embed its images, and serve the page."""
 
 import secrets
 import time
@@ -8,188 +8,197 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import count_noun, note, say
+from likewise.cli.console import count_noun, print_line, print_note
 from likewise.cli.options import EncoderName, Folder, SessionPlace
-from likewise.cli.sessions import beside, check_pictures, open_to_write
+from likewise.cli.sessions import check_image_folder, default_session_path, open_to_write
 from likewise.errors import InvalidParameterError, LikewiseError
 
 if TYPE_CHECKING:
     import socket
 
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.session.session import Session
     from likewise.workspace.workspace import Workspace
 
-_FIRST_QUESTIONS = 5.0  # seconds in which the model may choose them; else they are random pairs
+_QUESTION_TIMEOUT = 5.0  # seconds the model has to select the first questions; then random pairs
+_MAX_WORKER_EXITS = 3
+_MISSING_BY = "Missing --by: name the criterion, for example --by season."
 
 
 def start(
     folder: Folder,
     by: Annotated[
-        str, typer.Option("--by", metavar="NAME", help='The criterion, in your words: "season".')
+        str, typer.Option("--by", metavar="NAME", help='The criterion, for example "season".')
     ] = "",
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", help="How many groups, if known.")
+        int | None, typer.Option("-k", "--clusters", help="Number of groups, if known.")
     ] = None,
     encoder: EncoderName = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address of the page.")
     ] = False,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port of the page; 0: any free port.")
+    ] = 0,
     session: SessionPlace = None,
     host: Annotated[
-        str, typer.Option("--host", help="Beyond 127.0.0.1 others can reach the page.")
+        str,
+        typer.Option(
+            "--host", help="Address to listen on; with others than 127.0.0.1, others can connect."
+        ),
     ] = "127.0.0.1",
 ) -> None:
-    """Sort a folder of pictures by your own criterion, in the browser.
+    """Group a folder of images by your own criterion, in the browser.
 
-    Scans the folder, turns pictures into vectors, prints the address of the page on stdout once
-    it is ready, and opens it. Answers are kept in FOLDER.likewise as they are given; the same
-    command goes on from there. Nothing leaves this machine. Ctrl+C ends it.
+    Scans the folder, embeds the images, prints the address of the page on stdout as soon as it
+    is ready, and opens it. Every answer is saved at once in FOLDER.likewise; run the same command
+    to continue. Nothing leaves this machine. Ctrl+C stops it.
 
     \b
     Example:
         likewise start photos/ --by season -k 4
-        likewise start photos/ --by "in or out of doors" -k 2 --no-browser --port 8000
+        likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.encoders.registry import DEFAULT as BUNDLED
     from likewise.encoders.registry import check_encoder
     from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
     from likewise.workspace.workspace import Workspace
 
-    check_pictures(folder, "start")
-    place = session or beside(folder)
-    _check_wishes(place, by, k)
+    check_image_folder(folder, "start")
+    path = session or default_session_path(folder)
+    _check_options(path, by, k)
     check_encoder(encoder or BUNDLED)
-    is_ours = host in LOOPBACK
-    if not is_ours:
-        note(
+    is_local = host in LOOPBACK
+    if not is_local:
+        print_note(
             f"Note: --host {host} lets everyone who can reach this machine and has the address "
-            "with its token see all pictures of the folder, answer and export; the connection is "
-            "not encrypted, so do not share it further."
+            "with its token see all images of the folder, answer and export; the connection is "
+            "not encrypted. Do not share the address further."
         )
-    last = load_address(place) if is_ours else None
+    last = load_address(path) if is_local else None
     with bind_preferred(host, port, last) as bound:
-        with Bars() as bars:
-            opened = _open(folder, place, bars)
-        _set_orientation(opened, by, k)
+        with ProgressBars() as bars:
+            opened = _open_session(folder, path, bars)
+        _ensure_criterion(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
-        door = PageAddress(host, bound.getsockname()[1], token)
+        page = PageAddress(host, bound.getsockname()[1], token)
         workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
-        _serve(workspace, bound, door, browser=not no_browser)
+        _serve(workspace, bound, page, browser=not no_browser)
 
 
-def _check_wishes(place: Path, by: str, k: int | None) -> None:
-    """Refuse what cannot be meant before anything is read or made."""
+def _check_options(path: Path, by: str, k: int | None) -> None:
+    """Check the options before anything is read or created."""
     from likewise.session.database import DATABASE
 
-    if not by.strip() and (by or not (place / DATABASE).exists()):
-        raise InvalidParameterError(
-            'It is not said by what to sort; add --by "season", or whatever you have in mind.'
-        )
+    if not by.strip() and (by or not (path / DATABASE).exists()):
+        raise InvalidParameterError(_MISSING_BY)
     if k is not None and k < 2:
         raise InvalidParameterError(
-            f"-k {k} leaves nothing to sort; give 2 groups or more, or leave -k out if their "
-            "number is not known."
+            f"-k must be an integer >= 2, got {k}; leave -k out if the number of groups is not "
+            "known."
         )
 
 
-def _open(folder: Path, path: Path, bars: "Bars") -> "Session":
-    from likewise.cli.sessions import read_several
+def _open_session(folder: Path, path: Path, bars: "ProgressBars") -> "Session":
+    """Create the session, or open it and update its images."""
+    from likewise.cli.sessions import read_images
     from likewise.session.create import check_can_create
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
 
     if not (path / DATABASE).exists():
         check_can_create(path)
-        return Session.create(path, read_several(folder, bars))
-    session = open_to_write(path, folder)  # before the scan: one that is busy is refused at once
+        return Session.create(path, read_images(folder, bars, minimum=2))
+    session = open_to_write(path, folder)  # before the scan: raises at once if it is in use
     try:
-        changes = session.sync(read_several(folder, bars, session.images.known_files))
+        changes = session.sync(read_images(folder, bars, session.images.known_files, minimum=2))
     except BaseException:
         session.close()
         raise
-    for what in ("added", "missing", "broken"):
-        if getattr(changes, what):
-            note(f"Note: {count_noun(len(getattr(changes, what)), 'picture')} {what}.")
+    for change in ("added", "missing", "broken"):
+        if getattr(changes, change):
+            print_note(f"Note: {count_noun(len(getattr(changes, change)), 'image')} {change}.")
     return session
 
 
-def _set_orientation(session: "Session", by: str, k: int | None) -> None:
-    """Have the orientation in the session, and first in line to be shown."""
-    n_pictures = len(session.images.askable)
-    wrong = ""
+def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
+    """Create the criterion if the session does not have it."""
+    n_images = len(session.images.askable)
+    problem = ""
     if not by and not session.criteria:
-        wrong = 'It is not said by what to sort; add --by "season", or whatever you have in mind.'
-    if k is not None and k > n_pictures:
-        wrong = (
-            f"-k {k} asks for more groups than the {n_pictures} different pictures there are; "
-            "give fewer, or leave -k out."
+        problem = _MISSING_BY
+    if k is not None and k > n_images:
+        problem = (
+            f"-k must be at most the number of different images, {n_images}, got {k}; give fewer "
+            "groups, or leave -k out."
         )
-    if wrong:
+    if problem:
         session.close()
-        raise InvalidParameterError(wrong)
+        raise InvalidParameterError(problem)
     if by:
         session.ensure_criterion(by, k)
 
 
-def _serve(workspace: "Workspace", bound: "socket.socket", door: "Door", *, browser: bool) -> None:
-    from likewise.cli.console import Bars
+def _serve(workspace: "Workspace", bound: "socket.socket", page: "Door", *, browser: bool) -> None:
+    """Serve the page until Ctrl+C."""
+    from likewise.cli.console import ProgressBars
     from likewise.server.app import create_app
     from likewise.server.page_address import ANY_HOST, LOOPBACK, save_address
     from likewise.server.serve import serve
 
-    def ready() -> None:
-        if door.host in LOOPBACK:  # elsewhere a token is good for once
-            save_address(workspace.session.path, door)
-        say(door.url)
-        if door.host in ANY_HOST:
-            note("Note: elsewhere, put the number of this machine in place of 127.0.0.1.")
+    def on_ready() -> None:
+        if page.host in LOOPBACK:  # for other hosts, a token is used for one run only
+            save_address(workspace.session.path, page)
+        print_line(page.url)
+        if page.host in ANY_HOST:
+            print_note("Note: on other machines, replace 127.0.0.1 by the address of this one.")
         typer.get_text_stream("stdout").flush()
         if browser:
-            webbrowser.open(door.url)
+            webbrowser.open(page.url)
 
     with workspace:
-        for orientation in workspace.session.criteria:
-            workspace.criterion(orientation.name)
-        with Bars() as bars:
-            embedded(workspace, bars)
-        serve(create_app(workspace, door.token, [door.host]), bound, ready)
+        for criterion in workspace.session.criteria:
+            workspace.criterion(criterion.name)
+        with ProgressBars() as bars:
+            wait_for_embeddings(workspace, bars)
+        serve(create_app(workspace, page.token, [page.host]), bound, on_ready)
 
 
-def embedded(workspace: "Workspace", bars: "Bars", by: str = "") -> None:
-    """Wait until the trainer has all vectors, and a little for its questions; show how far it is.
+def wait_for_embeddings(workspace: "Workspace", bars: "ProgressBars", by: str = "") -> None:
+    """Wait until the worker has all embeddings, and a short time for its first questions.
 
     Raises
     ------
     LikewiseError
-        If it says that it cannot go on.
+        If the worker reports that it cannot continue.
     """
-    tell = bars.step("embedding")
+    update = bars.step("embedding")
 
-    def hear(message: dict[str, object]) -> None:
+    def on_event(message: dict[str, object]) -> None:
         if message["event"] == "embedding":
-            tell(int(str(message["done"])), int(str(message["total"])))
+            update(int(str(message["done"])), int(str(message["total"])))
 
-    stop = workspace.events.subscribe(hear)
+    unsubscribe = workspace.events.subscribe(on_event)
     while not workspace.is_ready.wait(0.2):
-        if workspace.n_worker_exits > 3:
-            why = workspace.worker_state.get("reason")
+        if workspace.n_worker_exits > _MAX_WORKER_EXITS:
+            reason = workspace.worker_state.get("reason")
             raise LikewiseError(
-                f"The process that learns does not start ({why}); check the memory of "
-                "this machine and try again. Answers are kept."
+                f"The worker process does not start ({reason}); check the memory of this machine "
+                "and try again. All answers are saved."
             )
-    stop()
-    for one in workspace.skipped_images:
-        note(f"  {one['name']!r} {one['reason']}")
+    unsubscribe()
+    for image in workspace.skipped_images:
+        print_note(f"  {image['name']!r} {image['reason']}")
     if workspace.worker_state["event"] == "problem":
         raise LikewiseError(str(workspace.problem))
-    _await_questions(workspace, by)
+    _wait_for_questions(workspace, by)
 
 
-def _await_questions(workspace: "Workspace", by: str) -> None:
-    """Wait a little until the model has chosen what to ask first."""
-    line, end = workspace.criterion(by).queue, time.monotonic() + _FIRST_QUESTIONS
-    while not len(line) and workspace.worker_state["event"] != "trained" and time.monotonic() < end:
+def _wait_for_questions(workspace: "Workspace", by: str) -> None:
+    """Wait a short time until the model has selected the first questions."""
+    queue, end = workspace.criterion(by).queue, time.monotonic() + _QUESTION_TIMEOUT
+    while (
+        not len(queue) and workspace.worker_state["event"] != "trained" and time.monotonic() < end
+    ):
         time.sleep(0.05)

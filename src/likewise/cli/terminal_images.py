@@ -1,6 +1,6 @@
 """Show the images of a question in the terminal.
 
-Own code rather than textual-image, which does not support iTerm2's inline images and queries the
+Own code instead of textual-image, which does not support the protocol of iTerm2 and queries the
 terminal when it is imported.
 """
 
@@ -25,24 +25,24 @@ from PIL import Image
 from likewise.constraints.question import Question
 from likewise.errors import ImageError, UnknownNameError
 
-_GAPS = 32  # as many gaps between two pictures make a height
+_GAPS = 32  # the height of a montage in gaps between two images
 _GREY = (128, 128, 128)
 
 
-def montage(pictures: Sequence[bytes | None], height: int) -> Image.Image:
-    """Return pictures in a row, all of one height; what cannot be shown is a grey field.
+def montage(images: Sequence[bytes | None], height: int) -> Image.Image:
+    """Return images in a row, scaled to one height; a missing image is a grey square.
 
     Examples
     --------
     >>> montage([None, None], 10).size
     (21, 10)
     """
-    shown = [_scaled(content, height) for content in pictures]
+    scaled = [_scaled(content, height) for content in images]
     gap = max(1, height // _GAPS)
-    width = sum(one.width for one in shown) + gap * (len(shown) - 1)
+    width = sum(one.width for one in scaled) + gap * (len(scaled) - 1)
     sheet = Image.new("RGB", (max(width, 1), height))
     left = 0
-    for one in shown:
+    for one in scaled:
         sheet.paste(one, (left, 0))
         left += one.width + gap
     return sheet
@@ -51,23 +51,23 @@ def montage(pictures: Sequence[bytes | None], height: int) -> Image.Image:
 def _scaled(content: bytes | None, height: int) -> Image.Image:
     if content is None:
         return Image.new("RGB", (height, height), _GREY)
-    picture = Image.open(io.BytesIO(content)).convert("RGB")
-    width = max(1, round(picture.width * height / picture.height))
-    return picture.resize((min(width, 3 * height), height))
+    image = Image.open(io.BytesIO(content)).convert("RGB")
+    width = max(1, round(image.width * height / image.height))
+    return image.resize((min(width, 3 * height), height))
 
 
-_KITTY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
-_WHAT = "\x1b[c"
-_ANSWER = re.compile(rb"\x1b\[\?([0-9;]*)c")
+_KITTY_QUERY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
+_ATTRIBUTES_QUERY = "\x1b[c"
+_ATTRIBUTES_REPLY = re.compile(rb"\x1b\[\?([0-9;]*)c")
 
 
-def asked(wait: float = 0.5) -> str | None:
-    """Return ``kitty`` or ``sixel`` if the terminal says that it draws so, else None.
+def query_terminal(timeout: float = 0.5) -> str | None:
+    """Return ``kitty`` or ``sixel`` if the terminal reports support for it, else None.
 
     Parameters
     ----------
-    wait : float
-        Seconds to wait for an answer that does not come.
+    timeout : float
+        Seconds to wait for a reply.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
@@ -79,64 +79,66 @@ def asked(wait: float = 0.5) -> str | None:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     try:
-        tty.setcbreak(keyboard, termios.TCSANOW)  # no echo, and no waiting for the end of a line
-        os.write(sys.stdout.fileno(), (_KITTY + _WHAT).encode())
-        return understood(_received(keyboard, wait))
+        tty.setcbreak(keyboard, termios.TCSANOW)  # no echo, no line buffering
+        os.write(sys.stdout.fileno(), (_KITTY_QUERY + _ATTRIBUTES_QUERY).encode())
+        return protocol_in_reply(_read_reply(keyboard, timeout))
     except OSError:
         return None
     finally:
         with suppress(termios.error):
-            termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)  # a late answer is no key
+            termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)  # discard a late reply
 
 
-def understood(answer: bytes) -> str | None:
-    r"""Return what an answer says the terminal draws.
+def protocol_in_reply(reply: bytes) -> str | None:
+    r"""Return the image protocol that the reply of a terminal reports.
 
     Examples
     --------
-    >>> understood(b"\x1b[?63;4;6c"), understood(b"\x1b_Gi=31;OK\x1b\\\x1b[?62c")
+    >>> protocol_in_reply(b"\x1b[?63;4;6c"), protocol_in_reply(b"\x1b_Gi=31;OK\x1b\\\x1b[?62c")
     ('sixel', 'kitty')
-    >>> understood(b"\x1b[?62;22c") is None
+    >>> protocol_in_reply(b"\x1b[?62;22c") is None
     True
     """
-    if b"\x1b_Gi=31;OK" in answer:
+    if b"\x1b_Gi=31;OK" in reply:
         return "kitty"
-    told = _ANSWER.search(answer)
-    return "sixel" if told and b"4" in told[1].split(b";")[1:] else None
+    attributes = _ATTRIBUTES_REPLY.search(reply)
+    return "sixel" if attributes and b"4" in attributes[1].split(b";")[1:] else None
 
 
-def _received(keyboard: int, wait: float) -> bytes:
-    """Return what comes until the answer that every terminal gives, or until time is up."""
-    answer, end = b"", time.monotonic() + wait
-    while not _ANSWER.search(answer):
+def _read_reply(keyboard: int, timeout: float) -> bytes:
+    """Return the bytes up to the reply that every terminal sends, or up to the timeout."""
+    reply, end = b"", time.monotonic() + timeout
+    while not _ATTRIBUTES_REPLY.search(reply):
         left = end - time.monotonic()
         if left <= 0 or not select.select([keyboard], [], [], left)[0]:
             break
         piece = os.read(keyboard, 1024)
         if not piece:
             break
-        answer += piece
-    return answer
+        reply += piece
+    return reply
 
 
-WAYS = ("auto", "kitty", "iterm", "sixel", "blocks", "open", "names")
+PROTOCOLS = ("auto", "kitty", "iterm", "sixel", "blocks", "open", "names")
 _KITTY_TERMS = ("kitty", "ghostty")
 _ITERM = ("iTerm.app", "WezTerm", "mintty", "vscode")
 _SIXEL = ("foot", "mlterm", "sixel", "contour", "yaft")
-_CHUNK = 4096  # bytes of a piece of kitty's protocol
-_COLOURS = 255  # of a sixel picture
+_CHUNK = 4096  # bytes of a chunk in kitty's protocol
+_COLOURS = 255  # of a sixel image
 _UPPER = "▀"
 
 
-def way_of(environment: Mapping[str, str], is_terminal: bool) -> str:
-    """Return how a terminal shows pictures, by what it says of itself.
+def protocol_in_environment(environment: Mapping[str, str], is_terminal: bool) -> str:
+    """Return how to show images according to the environment variables of a terminal.
 
     Examples
     --------
-    >>> way_of({"TERM": "xterm-kitty"}, True), way_of({"TERM": "xterm-256color"}, True)
-    ('kitty', 'blocks')
-    >>> way_of({"TERM": "dumb"}, True), way_of({"TERM": "xterm-kitty"}, False)
-    ('open', 'names')
+    >>> protocol_in_environment({"TERM": "xterm-kitty"}, True)
+    'kitty'
+    >>> protocol_in_environment({"TERM": "dumb"}, True)
+    'open'
+    >>> protocol_in_environment({"TERM": "xterm-kitty"}, False)
+    'names'
     """
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
     if not is_terminal:
@@ -150,13 +152,8 @@ def way_of(environment: Mapping[str, str], is_terminal: bool) -> str:
     return "open" if term in ("", "dumb", "linux", "vt100") else "blocks"
 
 
-def drawn(sheet: Image.Image, way: str) -> str:
-    """Return what to write so that a terminal shows a picture in one of the ways that draw."""
-    return DRAWN[way](sheet)
-
-
 def kitty(sheet: Image.Image) -> str:
-    """Return a picture in kitty's protocol: PNG in pieces of base64."""
+    """Return an image in kitty's protocol: PNG in chunks of base64."""
     content = base64.standard_b64encode(_png(sheet)).decode()
     pieces = [content[i : i + _CHUNK] for i in range(0, len(content), _CHUNK)]
     written = []
@@ -168,26 +165,26 @@ def kitty(sheet: Image.Image) -> str:
 
 
 def iterm(sheet: Image.Image) -> str:
-    """Return a picture in iTerm2's protocol."""
+    """Return an image in iTerm2's protocol."""
     content = _png(sheet)
-    about = f"inline=1;size={len(content)};width={sheet.width}px;height={sheet.height}px"
-    return f"\x1b]1337;File={about}:{base64.standard_b64encode(content).decode()}\x07\n"
+    arguments = f"inline=1;size={len(content)};width={sheet.width}px;height={sheet.height}px"
+    return f"\x1b]1337;File={arguments}:{base64.standard_b64encode(content).decode()}\x07\n"
 
 
 def sixel(sheet: Image.Image) -> str:
-    """Return a picture as sixels: rows of six pixels, one colour after the other."""
-    few = sheet.quantize(_COLOURS)
-    palette = (few.getpalette() or [])[: 3 * _COLOURS]
+    """Return an image as sixels: bands of six rows of pixels, one colour after another."""
+    quantized = sheet.quantize(_COLOURS)
+    palette = (quantized.getpalette() or [])[: 3 * _COLOURS]
     triples = np.array(palette).reshape(-1, 3) * 100 // 255
     colours = "".join(f"#{i};2;{r};{g};{b}" for i, (r, g, b) in enumerate(triples.tolist()))
-    pixels = np.asarray(few)
+    pixels = np.asarray(quantized)
     bands = (pixels[top : top + 6] for top in range(0, len(pixels), 6))
     body = "-".join("$".join(_band(band)) for band in bands)
     return f'\x1bPq"1;1;{sheet.width};{sheet.height}{colours}{body}\x1b\\\n'
 
 
 def _band(band: npt.NDArray[np.uint8]) -> list[str]:
-    """Return one line of sixels for each colour in six rows of pixels."""
+    """Return one line of sixels for each colour in a band of six rows."""
     weights = (1 << np.arange(len(band)))[:, None]
     lines = []
     for colour in np.unique(band).tolist():
@@ -197,7 +194,7 @@ def _band(band: npt.NDArray[np.uint8]) -> list[str]:
 
 
 def blocks(sheet: Image.Image) -> str:
-    """Return a picture as half blocks, two pixels a character, in 24-bit colours."""
+    """Return an image as half blocks, two pixels for each character, in 24-bit colours."""
     columns = min(sheet.width, shutil.get_terminal_size((80, 24)).columns - 1)
     rows = max(2, 2 * round(columns * sheet.height / sheet.width / 2))
     pixels = np.asarray(sheet.resize((columns, rows)))
@@ -217,7 +214,7 @@ def _png(sheet: Image.Image) -> bytes:
     return out.getvalue()
 
 
-DRAWN: dict[str, Callable[[Image.Image], str]] = {
+RENDERERS: dict[str, Callable[[Image.Image], str]] = {
     "kitty": kitty,
     "iterm": iterm,
     "sixel": sixel,
@@ -225,63 +222,63 @@ DRAWN: dict[str, Callable[[Image.Image], str]] = {
 }
 
 
-_HEIGHT, _BLOCKS = 256, 40  # pixels of a sheet; of one made of blocks
+_HEIGHT, _BLOCKS_HEIGHT = 256, 40  # of a montage in pixels; of one drawn as blocks
 
 
 class ImageViewer:
-    """Draws the pictures of a question in the terminal, or opens them beside it.
+    """Shows the images of a question in the terminal, or opens them in another program.
 
     Parameters
     ----------
     thumbnail : callable
-        Gives a picture as an image file.
-    way : str
-        One of `WAYS`; ``auto`` goes by the name of the terminal, or asks it.
+        Returns the thumbnail of an image as the content of an image file.
+    protocol : str
+        One of `PROTOCOLS`; ``auto`` uses the environment variables and queries the terminal.
     write : callable
-        Takes text for the terminal.
+        Writes text to the terminal.
     """
 
     def __init__(
         self,
         thumbnail: Callable[[int], bytes],
-        way: str = "auto",
+        protocol: str = "auto",
         write: Callable[[str], object] = sys.stdout.write,
     ) -> None:
-        if way not in WAYS:
-            raise UnknownNameError("way to show pictures", way, WAYS)
+        if protocol not in PROTOCOLS:
+            raise UnknownNameError("way to show images", protocol, PROTOCOLS)
         self._thumbnail, self._write = thumbnail, write
-        self._way = _best_way() if way == "auto" else way
+        self._protocol = _best_protocol() if protocol == "auto" else protocol
         self._file = Path(tempfile.gettempdir()) / f"likewise-question-{os.getpid()}.png"
 
     def __call__(self, question: Question) -> None:
-        """Show one question; the first picture is the one that is asked about."""
-        if self.is_blind:
+        """Show the images of a question; the first one is the image in question."""
+        if self.shows_names_only:
             return
-        height = _BLOCKS if self._way == "blocks" else _HEIGHT
-        sheet = montage([self._picture(image) for image in question.images], height)
-        if self._way in DRAWN:
-            self._write(drawn(sheet, self._way))
+        height = _BLOCKS_HEIGHT if self._protocol == "blocks" else _HEIGHT
+        sheet = montage([self._thumbnail_or_none(image) for image in question.images], height)
+        if self._protocol in RENDERERS:
+            self._write(RENDERERS[self._protocol](sheet))
             return
         sheet.save(self._file)
         if not webbrowser.open(self._file.as_uri()):
-            self._write(f"(the pictures are in {self._file})\n")
+            self._write(f"(the images are in {self._file})\n")
 
     @property
-    def is_blind(self) -> bool:
-        """Whether a person sees names only, and needs whole paths to open the files."""
-        return self._way == "names"
+    def shows_names_only(self) -> bool:
+        """Whether only names are shown, so that the person needs full paths to open the files."""
+        return self._protocol == "names"
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Delete the temporary file."""
         self._file.unlink(missing_ok=True)
 
-    def _picture(self, image: int) -> bytes | None:
+    def _thumbnail_or_none(self, image: int) -> bytes | None:
         try:
             return self._thumbnail(image)
         except ImageError:
             return None
 
 
-def _best_way() -> str:
-    way = way_of(os.environ, sys.stdout.isatty())
-    return (asked() or way) if way == "blocks" else way
+def _best_protocol() -> str:
+    protocol = protocol_in_environment(os.environ, sys.stdout.isatty())
+    return (query_terminal() or protocol) if protocol == "blocks" else protocol

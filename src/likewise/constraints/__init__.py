@@ -1,25 +1,26 @@
-"""What answers say of images: questions, answers, and the graph of what follows from them."""
+"""Questions, answers, and the graph of the constraints that follow from the answers."""
 
-from likewise.constraints.facts import Fact, Told
+from likewise.constraints.assignment import (
+    ConstrainedAssignment,
+    constrained_assignment,
+    violated_answers,
+)
+from likewise.constraints.constraint import AnswerResult, Constraint
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import Honoured, honour, violated
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Indexes, Pairs, Relation, Relations
-from likewise.constraints.wire import from_line, to_line
+from likewise.constraints.question import Answer, Question, Relation, Relations
+from likewise.constraints.serialization import answer_from_line, answer_to_line
 
 __all__ = [
     "Answer",
+    "AnswerResult",
+    "ConstrainedAssignment",
+    "Constraint",
     "ConstraintGraph",
-    "Fact",
-    "Honoured",
-    "Indexes",
-    "Pairs",
     "Question",
     "Relation",
     "Relations",
-    "Told",
-    "from_line",
-    "honour",
-    "to_line",
-    "violated",
+    "answer_from_line",
+    "answer_to_line",
+    "constrained_assignment",
+    "violated_answers",
 ]

@@ -1,194 +1,224 @@
-"""What follows from the facts: SAME is an equivalence, and DIFFERENT is inherited along it."""
+"""The closure of must-links and cannot-links.
 
+Must-link is an equivalence relation, so linked nodes form components. A
+cannot-link between two nodes holds for all nodes of their components. With two
+groups only, everything that differs from one component is the same, so a
+component has at most one other that it differs from.
+"""
+
+from array import array
 from collections.abc import Sequence
 from itertools import chain
 from typing import Self
 
 import numpy as np
 
-from likewise.constraints.apart import Apart
-from likewise.constraints.given import Edge, Given, Seat
-from likewise.constraints.partition import Partition
-from likewise.constraints.relation import Indexes, Pairs, Relation, Relations
-from likewise.constraints.search import cut_off
+from likewise.constraints.question import Relation, Relations
+from likewise.types import Indexes, Pairs
 
 
 class Closure:
-    """Groups of nodes, and which of them are different.
+    """Components of must-linked nodes, and cannot-links between components.
 
-    A group holds at most one name (a node above the images), and two groups
-    with names are different: that rule is kept as a rule, not as pairs.
+    The nodes ``0 .. n_images - 1`` are the images; later nodes represent group
+    names. A component contains at most one name, and components with different
+    names differ: this holds as a rule and is not stored as cannot-links.
+
+    The component of a node is one look-up; a merge moves the smaller component
+    into the larger one. Arrays keep a million images in eight megabytes.
+
+    Parameters
+    ----------
+    n_images : int
+    two_groups : bool
+        Whether two components that differ from a third are the same.
     """
 
-    def __init__(self, n_images: int) -> None:
-        self.n_images = n_images
-        self._parts = Partition(n_images)
-        self._apart = Apart()
-        self._named: dict[int, int] = {}  # group -> the node of its name
-        self._n_named = 0  # images in groups with a name
+    def __init__(self, n_images: int, *, two_groups: bool = False) -> None:
+        self.n_images, self.two_groups = n_images, two_groups
+        self._component = array("q")  # (n_nodes,) the component of each node: one of its nodes
+        self._component.frombytes(np.arange(n_images, dtype=np.int64).tobytes())
+        self._members: dict[int, list[int]] = {}  # of components with two or more nodes
+        self._sizes: dict[int, int] = {}  # images in a component, if not one
+        self._cannot: dict[int, set[int]] = {}  # component -> components it is cannot-linked to
+        self._named: dict[int, int] = {}  # component -> the node of its name
+        self._n_named = 0  # images in components with a name
 
     def copy(self) -> Self:
-        """Return one that can be changed alone."""
-        twin = type(self)(0)
+        """Return an independent copy."""
+        twin = type(self)(0, two_groups=self.two_groups)
         twin.n_images, twin._n_named = self.n_images, self._n_named
-        twin._parts, twin._apart = self._parts.copy(), self._apart.copy()
-        twin._named = self._named.copy()
+        twin._component = self._component[:]
+        twin._members = {component: nodes[:] for component, nodes in self._members.items()}
+        twin._cannot = {component: others.copy() for component, others in self._cannot.items()}
+        twin._sizes, twin._named = self._sizes.copy(), self._named.copy()
         return twin
 
     def add_name(self) -> int:
-        """Return a new node that stands for a name."""
-        node = self._parts.add_node()
-        self._named[node] = node
-        self._apart.resize(node, 0)
+        """Add a node that represents a group name (both names if there are two groups)."""
+        node = len(self._component)
+        self._component.append(node)
+        self._sizes[node] = 0
+        if not self.two_groups:
+            self._named[node] = node
         return node
 
-    def is_tied(self, first: int, second: int) -> bool:
-        """Return whether two nodes are in one group."""
-        return self._parts.group[first] == self._parts.group[second]
+    def is_linked(self, first: int, second: int) -> bool:
+        """Return whether two nodes are in one component."""
+        return self._component[first] == self._component[second]
 
     def name_of(self, node: int) -> int | None:
-        """Return the name that the group of `node` has, as a node."""
-        return self._named.get(self._parts.group[node])
+        """Return the name node in the component of `node`, if there is one."""
+        return self._named.get(self._component[node])
 
     def relation(self, first: int, second: int) -> int:
-        """Return what follows for two nodes."""
-        group = self._parts.group
-        a, b = group[first], group[second]
+        """Return the relation of two nodes."""
+        a, b = self._component[first], self._component[second]
         if a == b:
             return 1
-        row = self._apart.rows.get(a)
-        if row is not None and b in row:
+        others = self._cannot.get(a)
+        if others is not None and b in others:
             return -1
         return -1 if a in self._named and b in self._named else 0
 
     def link(self, first: int, second: int, relation: int) -> int:
-        """Take in a fact that contradicts nothing; return how many pairs of images it settles."""
-        a, b = self._parts.group[first], self._parts.group[second]
+        """Add a constraint that does not contradict the closure.
+
+        Returns
+        -------
+        n_settled : int
+            Number of pairs of images whose relation is known now and was not before.
+        """
+        a, b = self._component[first], self._component[second]
         if relation > 0:
             return self._merge(a, b) if a != b else 0
-        sizes, named = self._apart.sizes, self._named
-        is_new = self._apart.join(a, b) and not (a in named and b in named)
-        return sizes.get(a, 1) * sizes.get(b, 1) if is_new else 0
+        others = self._cannot.setdefault(a, set())
+        if b in others:
+            return 0
+        others.add(b)
+        self._cannot.setdefault(b, set()).add(a)
+        is_implied = a in self._named and b in self._named
+        n_settled = 0 if is_implied else self._size(a) * self._size(b)
+        if self.two_groups:
+            n_settled += self._merge_opposites(a)
+            n_settled += self._merge_opposites(self._component[second])
+        return n_settled
 
-    def unlink(self, edge: Edge, given: Given) -> None:
-        """Forget a fact that is no longer among the `given` ones."""
-        first, second, relation, _ = edge
-        group = self._parts.group[first]
-        if relation < 0:
-            self._apart.part(group, self._parts.group[second])
-        elif (side := cut_off(given, first, second, by_any=False)) is not None:
-            self._split(group, side, given)
-
-    def matrix(self, indexes: Indexes) -> Relations:
-        """Return the relations of images with each other, (b, b)."""
-        groups, where = np.unique(self._parts.view()[indexes], return_inverse=True)
-        small = np.eye(len(groups), dtype=np.int8)
-        place = {group: position for position, group in enumerate(groups.tolist())}
-        rows = self._apart.rows
-        known = [rows[g].keys() & place.keys() if g in rows else () for g in place]
-        columns = np.fromiter(map(place.__getitem__, chain.from_iterable(known)), dtype=np.intp)
-        small[np.repeat(np.arange(len(groups)), [len(row) for row in known]), columns] = -1
-        named = np.fromiter((g in self._named for g in place), dtype=bool, count=len(place))
-        small[np.outer(named, named) & ~np.eye(len(groups), dtype=bool)] = -1
-        return small[np.ix_(where, where)]
+    def matrix(self, images: Indexes) -> Relations:
+        """Return the relations between all given images, (b, b)."""
+        components, inverse = np.unique(self._view()[images], return_inverse=True)
+        position = {component: i for i, component in enumerate(components.tolist())}
+        small = np.eye(len(components), dtype=np.int8)
+        cannot = [self._cannot.get(component, set()) & position.keys() for component in position]
+        columns = np.fromiter(map(position.__getitem__, chain.from_iterable(cannot)), dtype=np.intp)
+        small[np.repeat(np.arange(len(components)), [len(row) for row in cannot]), columns] = -1
+        named = np.fromiter((c in self._named for c in position), dtype=bool, count=len(position))
+        small[np.outer(named, named) & ~np.eye(len(components), dtype=bool)] = -1
+        return small[np.ix_(inverse, inverse)]
 
     def pairs(self, pairs: Pairs) -> Relations:
         """Return the relation of each pair of images, (m,)."""
-        first, second = self._parts.view()[pairs].T
+        first, second = self._view()[pairs].T
         found: Relations = (first == second).astype(np.int8)
-        rows, named = self._apart.rows, self._named
-        open_ = np.flatnonzero(found == 0)
-        if len(open_) > len(rows) + len(named):  # most groups are in no row: skip them at once
-            is_busy = np.zeros(len(self._parts.group), dtype=bool)
-            is_busy[list(rows.keys() | named.keys())] = True
-            open_ = open_[is_busy[first[open_]] & is_busy[second[open_]]]
-        empty: dict[int, int] = {}
-        couples = zip(first[open_].tolist(), second[open_].tolist(), strict=True)
-        is_apart = [b in rows.get(a, empty) or (a in named and b in named) for a, b in couples]
-        found[open_[np.array(is_apart, dtype=bool)]] = Relation.DIFFERENT
+        cannot, named = self._cannot, self._named
+        unknown = np.flatnonzero(found == 0)
+        if len(unknown) > len(cannot) + len(named):  # skip components without cannot-links
+            has_any = np.zeros(len(self._component), dtype=bool)
+            has_any[list(cannot.keys() | named.keys())] = True
+            unknown = unknown[has_any[first[unknown]] & has_any[second[unknown]]]
+        empty: set[int] = set()
+        couples = zip(first[unknown].tolist(), second[unknown].tolist(), strict=True)
+        differ = [b in cannot.get(a, empty) or (a in named and b in named) for a, b in couples]
+        found[unknown[np.array(differ, dtype=bool)]] = Relation.DIFFERENT
         return found
 
     def groups(self) -> Indexes:
-        """Return the group of each image, named by its first image, (n,)."""
-        return self._first_images()[self._parts.view()[: self.n_images]]
+        """Return the first image of the component of each image, (n,)."""
+        return self._first_images()[self._view()[: self.n_images]]
 
-    def apart(self) -> Pairs:
-        """Return the pairs of groups that are different, each named by its first image."""
-        rows, first = self._apart.rows, self._first_images()
-        groups = np.fromiter(rows, dtype=np.intp, count=len(rows))
-        left = np.repeat(groups, [len(row) for row in rows.values()])
-        right = np.fromiter(chain.from_iterable(rows.values()), dtype=np.intp, count=len(left))
+    def cannot_links(self) -> Pairs:
+        """Return the pairs of components that differ, each as its first image, sorted."""
+        first_image, cannot = self._first_images(), self._cannot
+        components = np.fromiter(cannot, dtype=np.intp, count=len(cannot))
+        left = np.repeat(components, [len(others) for others in cannot.values()])
+        right = np.fromiter(chain.from_iterable(cannot.values()), dtype=np.intp, count=len(left))
         names = np.fromiter(self._named, dtype=np.intp, count=len(self._named))
-        name, other = np.triu_indices(len(names), 1)
-        one, two = first[np.append(left, names[name])], first[np.append(right, names[other])]
-        low, high = np.minimum(one, two), np.maximum(one, two)
+        i, j = np.triu_indices(len(names), 1)
+        one = first_image[np.append(left, names[i])]
+        other = first_image[np.append(right, names[j])]
+        low, high = np.minimum(one, other), np.maximum(one, other)
         codes = np.unique((low * self.n_images + high)[high < self.n_images])
         return np.stack(np.divmod(codes, self.n_images), axis=1)
 
-    def first_images(self, seats: Sequence[Seat]) -> list[int]:
-        """Return the first image in the group of each name, `n_images` where there is none."""
-        groups = [self._parts.group[node] for node, _ in seats]
-        first: list[int] = self._first_images()[np.array(groups, dtype=np.intp)].tolist()
-        return first
+    def _view(self) -> Indexes:
+        """Return the component of each node; it shares memory, so use it at once."""
+        return np.frombuffer(self._component, dtype=np.int64)
 
     def _first_images(self) -> Indexes:
-        """Return the first image of each group, `n_images` where there is none."""
-        first = np.full(len(self._parts.group), self.n_images, dtype=np.intp)
+        """Return the first image of each component, `n_images` if it contains none."""
+        first = np.full(len(self._component), self.n_images, dtype=np.intp)
         backwards = np.arange(self.n_images - 1, -1, -1)
-        first[self._parts.view()[backwards]] = backwards  # the last one written stays
+        first[self._view()[backwards]] = backwards  # the value written last remains
         return first
 
+    def _size(self, component: int) -> int:
+        """Return the number of images in a component."""
+        return self._sizes.get(component, 1)
+
+    def _nodes(self, component: int) -> Sequence[int]:
+        """Return the nodes of a component."""
+        return self._members.get(component) or (component,)
+
     def _merge(self, a: int, b: int) -> int:
-        """Make one group of two; return how many pairs of images this settles."""
-        parts, apart, named = self._parts, self._apart, self._named
-        if self._bulk(a) > self._bulk(b):
+        """Merge two components; return how many pairs of images this settles."""
+        cannot, empty = self._cannot, set[int]()
+        if self._cost_of_moving(a) > self._cost_of_moving(b):
             a, b = b, a
-        apart_a, apart_b = apart.weight(a), apart.weight(b)
-        before = self._n_known(a, apart_a) + self._n_known(b, apart_b)
-        size_a, size_b = apart.sizes.get(a, 1), apart.sizes.get(b, 1)
-        if a in named or b in named:
-            self._n_named += size_a if b in named else size_b
-            named[b] = named.pop(a, named.get(b, -1))
-        parts.absorb(b, a)
-        n_shared = apart.absorb(b, a)
-        apart.resize(a, 1)
-        apart.resize(b, size_a + size_b)
-        return self._n_known(b, apart_a + apart_b - n_shared) - before
+        size_a, size_b = self._size(a), self._size(b)
+        n_different_a, n_different_b = self._n_different(a), self._n_different(b)
+        n_known = self._n_known(a, n_different_a) + self._n_known(b, n_different_b)
+        shared = cannot.get(a, empty) & cannot.get(b, empty)
+        moved = self._nodes(a)
+        for node in moved:
+            self._component[node] = b
+        self._members.setdefault(b, [b]).extend(moved)
+        self._members.pop(a, None)
+        self._sizes.pop(a, None)
+        self._sizes[b] = size_a + size_b
+        if a in self._named or b in self._named:
+            self._n_named += size_a if b in self._named else size_b
+            self._named[b] = self._named.pop(a, self._named.get(b, -1))
+        if a in cannot:
+            others = cannot.pop(a)
+            for other in others:
+                cannot[other].remove(a)
+                cannot[other].add(b)
+            cannot.setdefault(b, set()).update(others)
+        n_different = n_different_a + n_different_b - sum([self._size(other) for other in shared])
+        n_settled = self._n_known(b, n_different) - n_known
+        return n_settled + self._merge_opposites(b) if self.two_groups else n_settled
 
-    def _bulk(self, group: int) -> int:
-        """Return how much there is to move if this group goes into another."""
-        return len(self._parts.nodes(group)) + len(self._apart.rows.get(group, ()))
+    def _cost_of_moving(self, component: int) -> int:
+        """Return the number of nodes and cannot-links to change if a component is merged."""
+        return len(self._nodes(component)) + len(self._cannot.get(component, ()))
 
-    def _n_known(self, group: int, n_apart: int) -> int:
-        """Return how many pairs of images with at least one in `group` have a relation.
+    def _merge_opposites(self, component: int) -> int:
+        """Merge the components that differ from `component`; there are two groups only."""
+        others = self._cannot.get(component, ())
+        if len(others) < 2:
+            return 0
+        one, other = others
+        return self._merge(one, other)
 
-        Of `n_apart` images it was said, or follows, that they differ from it.
-        """
-        size = self._apart.sizes.get(group, 1)
-        if group in self._named:  # differs from all others with names, some of them counted
-            counted = self._apart.rows.get(group, {}).keys() & self._named.keys()
-            n_apart += self._n_named - size
-            n_apart -= sum(self._apart.sizes.get(other, 1) for other in counted)
-        return size * (size - 1) // 2 + size * n_apart
+    def _n_different(self, component: int) -> int:
+        """Return the number of images in components with a cannot-link to `component`."""
+        sizes = self._sizes
+        return sum([sizes.get(other, 1) for other in self._cannot.get(component, ())])
 
-    def _split(self, group: int, side: set[int], given: Given) -> None:
-        """Part a group whose `side` is no longer tied to the rest."""
-        parts, apart = self._parts, self._apart
-        size, name = apart.sizes.get(group, 1), self._named.pop(group, None)
-        rest, off = parts.split(group, side)
-        if rest != group:
-            apart.resize(rest, size)
-            apart.absorb(rest, group)
-            apart.resize(group, 1)
-        for node in side:
-            for first, second, relation, _ in given.of(node):
-                if relation < 0:
-                    other = parts.group[first + second - node]
-                    apart.part(rest, other)
-                    apart.join(off, other)
-        n_side = len(side) - (name in side)
-        apart.resize(rest, size - n_side)
-        apart.resize(off, n_side)
-        if name is not None:
-            self._named[off if name in side else rest] = name
-            self._n_named -= size - n_side if name in side else n_side
+    def _n_known(self, component: int, n_different: int) -> int:
+        """Return the number of pairs with an image in `component` and a known relation."""
+        size = self._size(component)
+        if component in self._named:  # differs from all others with a name, some counted before
+            counted = self._cannot.get(component, set()) & self._named.keys()
+            n_different += self._n_named - size - sum([self._size(other) for other in counted])
+        return size * (size - 1) // 2 + size * n_different

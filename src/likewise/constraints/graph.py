@@ -1,4 +1,4 @@
-"""The constraint graph: given answers, implied answers, and conflicts."""
+"""The constraint graph: the log of answers, the constraints that follow, and the conflicts."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -6,46 +6,58 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.facts import Fact, Told, checked_image, checked_images
-from likewise.constraints.log import Log
-from likewise.constraints.pseudo import PseudoLayer
-from likewise.constraints.question import CANNOT_TELL, Answer, Question
-from likewise.constraints.question import DIFFERENT as DIFFERENT_WORD
-from likewise.constraints.question import SAME as SAME_WORD
-from likewise.constraints.relation import Indexes, Pairs, Relation, Relations
+from likewise.constraints.active import ActiveConstraints, Proof
+from likewise.constraints.constraint import (
+    AnswerResult,
+    checked_image,
+    checked_images,
+    given_relations,
+)
+from likewise.constraints.pseudo import PseudoLinks
+from likewise.constraints.question import (
+    BAD_IMAGE,
+    CANNOT_TELL,
+    DIFFERENT,
+    SAME,
+    Answer,
+    Question,
+    Relation,
+    Relations,
+)
 from likewise.errors import InvalidParameterError
+from likewise.types import Indexes, Pairs
 
-WORDS = {
-    Relation.SAME: SAME_WORD,
-    Relation.DIFFERENT: DIFFERENT_WORD,
+_ANSWERS = {
+    Relation.SAME: SAME,
+    Relation.DIFFERENT: DIFFERENT,
     Relation.UNKNOWN: CANNOT_TELL,
 }
 
 
 class ConstraintGraph:
-    """What answers say of images ``0 .. n_images - 1``, and what follows.
+    """Answers about the images ``0 .. n_images - 1``, and the constraints they imply.
 
-    ``SAME`` is an equivalence, and ``DIFFERENT`` is inherited along it::
+    ``SAME`` is an equivalence relation, and ``DIFFERENT`` is inherited along it::
 
         i = j,  j = k   implies   i = k
         i = j,  j ≠ k   implies   i ≠ k
         i ≠ j,  j ≠ k   implies   i = k     with `two_groups` only
 
-    Answers apply in the order they are told. One that contradicts what follows
-    from those before it is kept and set aside with its proof; taking an answer
-    back leaves the graph as if it had never been told, so answers set aside may
-    come in (and, rarely, later ones that contradict these go aside).
+    Answers apply in the order they are added. One that contradicts the closure
+    of the active answers before it is kept as a conflict, with its proof.
+    Retracting an answer replays the others, so conflicts may become active
+    (and, rarely, later answers that contradict these become conflicts).
 
-    A choice stands or is set aside as a whole. A label puts an image into the
+    A choice is active or a conflict as a whole. A label assigns an image to the
     group of that name, and groups with different names are different; with
-    `two_groups` a third name in use is a contradiction.
+    `two_groups` a third name in use is a conflict.
 
     Parameters
     ----------
     n_images : int
-        Size of the collection; indexes are positions in it.
+        Size of the collection; images are indexes into it.
     two_groups : bool
-        Whether there are two groups only.
+        Whether there are only two groups.
 
     Examples
     --------
@@ -53,100 +65,134 @@ class ConstraintGraph:
     >>> _ = graph.add(3, 9, Relation.SAME), graph.add(9, 17, Relation.SAME)
     >>> graph.relation(3, 17).name
     'SAME'
-    >>> told = graph.add(3, 17, Relation.DIFFERENT)
-    >>> told.taken, ", ".join(map(str, told.proof))
+    >>> result = graph.add(3, 17, Relation.DIFFERENT)
+    >>> result.accepted, ", ".join(map(str, result.proof))
     (False, '3 = 9, 9 = 17')
     """
 
     def __init__(self, n_images: int, *, two_groups: bool = False) -> None:
         if n_images < 1:
-            raise InvalidParameterError(
-                f"n_images={n_images} leaves nothing to ask about; give at least one image."
-            )
+            raise InvalidParameterError(f"n_images must be an integer >= 1, got {n_images}.")
         self.n_images, self.two_groups = n_images, two_groups
-        self._log = Log(n_images, two_groups=two_groups)
-        self._pseudo = PseudoLayer(self._log.closure)  # not a method of ours: no cycle
+        self._answers: dict[int, Answer] = {}
+        self._bad: dict[int, Answer] = {}  # the answers "bad image"
+        self._next_id = 0
+        self._active: ActiveConstraints | None = None  # None: to be replayed
+        self._known_proofs: dict[int, Proof] = {}  # of the conflicts before the last retraction
+        self._pseudo = PseudoLinks()
 
     @property
     def answers(self) -> Mapping[int, Answer]:
-        """All answers by id in the order of the log, those set aside too."""
-        return MappingProxyType(self._log.answers)
+        """All answers by id in the order of the log, including conflicts."""
+        return MappingProxyType(self._answers)
 
     @property
-    def set_aside(self) -> Mapping[int, tuple[Fact, ...]]:
+    def conflicts(self) -> Mapping[int, Proof]:
         """The answers that contradict earlier ones, each with its proof."""
-        return MappingProxyType(self._log.asides.proofs())
+        return MappingProxyType(self._current().conflicts)
 
     @property
     def n_answers(self) -> int:
-        """How many answers stand, "can't tell" and "bad image" among them."""
-        return len(self._log.answers) - len(self._log.asides)
+        """Number of answers that are not conflicts, including "cannot tell" and "bad image"."""
+        return len(self._answers) - len(self._current().conflicts)
 
     @property
     def bad_images(self) -> set[int]:
-        """The images that were called bad.
+        """The images that were marked as bad.
 
-        Of a pair nobody said which one is: both count as bad, but for an image
-        of which a standing answer says something; that one could be judged.
+        The answer "bad image" to a pair does not say which one is: both count
+        as bad, except an image that has an active constraint.
         """
-        spoken_of, bad = self._log.standing.given.edges, set[int]()
-        for answer in self._log.bad.values():
+        constrained, bad = self._current().edges, set[int]()
+        for answer in self._bad.values():
             if answer.question.kind == "pair":
-                bad.update(image for image in answer.question.images if image not in spoken_of)
+                bad.update(image for image in answer.question.images if image not in constrained)
             else:
                 bad.add(answer.question.images[0])
         return bad
 
-    def tell(self, answer: Answer, *, answer_id: int | None = None) -> Told:
-        """Take in one answer, or set it aside if it contradicts those before it.
+    def tell(self, answer: Answer, *, answer_id: int | None = None) -> AnswerResult:
+        """Add one answer; it becomes a conflict if it contradicts those before it.
 
         Parameters
         ----------
         answer : Answer
         answer_id : int, optional
-            An id of the caller's own, larger than all before; else the next one.
+            An id larger than all before; by default the next one.
 
         Raises
         ------
         InvalidParameterError
             If an image is not in the collection or is paired with itself, or
-            the id is not new; then nothing has changed.
+            the id is not larger than all before; then nothing has changed.
         """
-        told = self._log.tell(answer, answer_id)
-        if told.taken:
-            self._pseudo.outdate()
-        return told
+        active = self._current()
+        relations = given_relations(answer, self.n_images)
+        answer_id = self._next_id if answer_id is None else answer_id
+        if answer_id < self._next_id:
+            raise InvalidParameterError(
+                f"answer_id must be larger than all before (>= {self._next_id}), got {answer_id}."
+            )
+        self._next_id = answer_id + 1
+        self._answers[answer_id] = answer
+        if answer.answer == BAD_IMAGE:
+            self._bad[answer_id] = answer
+        n_settled, proof = active.add(answer_id, relations)
+        if not proof:
+            self._pseudo.invalidate()
+        return AnswerResult(answer_id, not proof, proof, n_settled)
 
-    def add(self, i: int, j: int, relation: Relation) -> Told:
-        """Tell one relation of two images; ``UNKNOWN`` is "can't tell"."""
-        word = WORDS[_checked_relation(relation)]
-        return self.tell(Answer(Question.pair(i, j), word))
+    def add(self, i: int, j: int, relation: Relation) -> AnswerResult:
+        """Add the relation of two images as an answer; ``UNKNOWN`` is "cannot tell"."""
+        return self.tell(Answer(Question.pair(i, j), _ANSWERS[_checked_relation(relation)]))
 
-    def label(self, i: int, name: str) -> Told:
-        """Tell the name of the group that an image belongs to."""
+    def label(self, i: int, name: str) -> AnswerResult:
+        """Add the name of the group of an image as an answer."""
         return self.tell(Answer(Question.label(i), name))
 
     def retract(self, answer_id: int) -> None:
-        """Take an answer back, as if it had never been told.
+        """Remove an answer; the state is then that of a replay of all others.
+
+        The replay happens when the state is next needed, so several retractions
+        in a row cost one replay.
 
         Raises
         ------
         InvalidParameterError
-            If no such answer is kept.
+            If there is no such answer.
         """
-        self._log.retract(answer_id)
-        self._pseudo.outdate()
+        if answer_id not in self._answers:
+            raise InvalidParameterError(
+                f"answer_id must be one of the {len(self._answers)} answers in the log, got "
+                f"{answer_id}; it may have been retracted before. See `answers` for the ids."
+            )
+        answer = self._answers.pop(answer_id)
+        self._bad.pop(answer_id, None)
+        if self._active is None:
+            return
+        if answer_id in self._active.conflicts:
+            del self._active.conflicts[answer_id]
+        elif answer.answer not in (CANNOT_TELL, BAD_IMAGE):  # it had active constraints
+            self._known_proofs, self._active = self._active.conflicts, None
+            self._pseudo.invalidate()
 
     def relation(self, i: int, j: int) -> Relation:
-        """Return what the answers so far say of images `i` and `j`."""
+        """Return the relation of images `i` and `j` that follows from the answers."""
         i, j = checked_image(i, self.n_images), checked_image(j, self.n_images)
-        return Relation(self._log.closure().relation(i, j))
+        return Relation(self._current().closure.relation(i, j))
 
     def relations(self, indexes: Sequence[int] | Indexes, *, pseudo: bool = False) -> Relations:
-        """Return the relations of a batch of images, (b, b) with zero diagonal."""
+        """Return the relations of a batch of images, (b, b) with zero diagonal.
+
+        Parameters
+        ----------
+        indexes : sequence of int
+        pseudo : bool
+            Whether to include the pseudo-links.
+        """
         checked = self._checked(indexes)
-        closure = self._pseudo.closure() if pseudo else self._log.closure()
-        relations = closure.matrix(checked)
+        closure = self._current().closure
+        relations = (self._pseudo.closure(closure) if pseudo else closure).matrix(checked)
         np.fill_diagonal(relations, 0)
         return relations
 
@@ -156,52 +202,70 @@ class ConstraintGraph:
         """Return the relation of each pair (m, 2), as (m,)."""
         checked = self._checked(pairs)
         if checked.size and (checked.ndim != 2 or checked.shape[1] != 2):
-            raise InvalidParameterError(
-                f"pairs of shape {checked.shape} are no pairs; give two images a row, (m, 2)."
-            )
-        checked = checked.reshape(-1, 2)
-        closure = self._pseudo.closure() if pseudo else self._log.closure()
-        return closure.pairs(checked)
+            raise InvalidParameterError(f"pairs must have shape (m, 2), got {checked.shape}.")
+        closure = self._current().closure
+        closure = self._pseudo.closure(closure) if pseudo else closure
+        return closure.pairs(checked.reshape(-1, 2))
 
-    def proof(self, i: int, j: int) -> tuple[Fact, ...]:
-        """Return the shortest chain of given facts behind `relation(i, j)`; empty if unknown."""
+    def proof(self, i: int, j: int) -> Proof:
+        """Return the shortest chain of constraints behind `relation(i, j)`; empty if unknown."""
         i, j = checked_image(i, self.n_images), checked_image(j, self.n_images)
-        return self._log.standing.proof(i, j)
+        return self._current().proof(i, j)
 
     def groups(self) -> Indexes:
-        """Return the group of each image (n,): the first image tied to it by answers."""
-        return self._log.closure().groups()
+        """Return the first image that must-links connect each image to, (n,)."""
+        return self._current().closure.groups()
 
-    def apart(self) -> Pairs:
-        """Return the pairs of groups known to be different, (m, 2) in the words of `groups`."""
-        return self._log.closure().apart()
+    def cannot_links(self) -> Pairs:
+        """Return the pairs of groups that differ, (m, 2), each group as in `groups`."""
+        return self._current().closure.cannot_links()
 
     def group_names(self) -> dict[int, str]:
-        """Return the name of each group that has one."""
-        seats = self._log.standing.names.seats
-        firsts = self._log.closure().first_images(list(seats.values()))
-        return dict(sorted(zip(firsts, seats, strict=True)))
+        """Return the name of each group that has one, the group as in `groups`."""
+        names, groups = self._current().names, self.groups()
+        return dict(sorted((int(groups[use.image]), name) for name, use in names.items()))
 
     def add_pseudo(self, i: int, j: int, relation: Relation) -> None:
-        """Lay a model's guess on top; where it contradicts what is known it has no effect."""
+        """Add a pseudo-link; it has no effect where it contradicts the answers."""
         first, second = checked_images((i, j), self.n_images)
         self._pseudo.add(first, second, _checked_relation(relation))
 
     def pseudo(self) -> dict[tuple[int, int], int]:
-        """Return all guesses, in the order they came."""
-        return self._pseudo.guesses()
+        """Return all pseudo-links in the order they were added."""
+        return self._pseudo.links()
 
     def clear_pseudo(self) -> None:
-        """Drop all guesses."""
+        """Remove all pseudo-links."""
         self._pseudo.clear()
 
+    def _current(self) -> ActiveConstraints:
+        """Return the active constraints; replay the log if answers were retracted."""
+        if self._active is None:
+            self._active = self._replay()
+        return self._active
+
+    def _replay(self) -> ActiveConstraints:
+        """Add all answers in their order to a new state.
+
+        A proof from before is used again if all its answers are still active:
+        to search for the shortest chain takes most of the time of a conflict.
+        """
+        active = ActiveConstraints(self.n_images, two_groups=self.two_groups)
+        for answer_id, answer in self._answers.items():
+            proof = self._known_proofs.get(answer_id, ())
+            is_valid = all(
+                used.answer_id in self._answers and used.answer_id not in active.conflicts
+                for used in proof
+            )
+            relations = given_relations(answer, self.n_images)
+            active.add(answer_id, relations, proof if is_valid else ())
+        return active
+
     def _checked(self, indexes: npt.ArrayLike) -> Indexes:
-        """Return positions as an array, or raise by name."""
+        """Return image indexes as an array; raise if one is not valid."""
         array = np.asarray(indexes)
         if array.size and array.dtype.kind not in "iu":
-            raise InvalidParameterError(
-                f"Indexes of type {array.dtype} are not positions in the collection; give integers."
-            )
+            raise InvalidParameterError(f"Image indexes must be integers, got {array.dtype}.")
         outside = array[(array < 0) | (array >= self.n_images)]
         if outside.size:
             checked_image(int(outside[0]), self.n_images)
@@ -209,10 +273,10 @@ class ConstraintGraph:
 
 
 def _checked_relation(relation: int) -> Relation:
-    """Return `relation` as one of the three, or raise in words."""
+    """Return `relation` as a `Relation`; raise if it is not one."""
     try:
         return Relation(relation)
     except ValueError:
         raise InvalidParameterError(
-            f"relation={relation!r} is none; use SAME (1), DIFFERENT (-1) or UNKNOWN (0)."
+            f"relation must be SAME (1), DIFFERENT (-1) or UNKNOWN (0), got {relation!r}."
         ) from None

@@ -1,65 +1,54 @@
-"""A model's guesses on top of what is known: closed in the same way, and droppable."""
-
-from collections.abc import Callable
+"""Pseudo-links: relations predicted by a model, separate from the answers and droppable."""
 
 from likewise.constraints.closure import Closure
-from likewise.constraints.parity import ParityClosure
-
-AnyClosure = Closure | ParityClosure
 
 
-class PseudoLayer:
-    """Guesses in the order they came; one that contradicts what is known so far is passed over.
+class PseudoLinks:
+    """Predicted relations in the order they were added.
 
-    What is known comes first, whenever it was told: after a new answer the
-    guesses are laid again on the new closure.
-
-    Parameters
-    ----------
-    known : callable
-        Returns what follows from the answers; it is only read.
+    The closure of the answers has precedence, whenever an answer was added: a
+    pseudo-link that contradicts it, or an earlier pseudo-link, has no effect.
     """
 
-    def __init__(self, known: Callable[[], AnyClosure]) -> None:
-        self._known = known
-        self._guesses: dict[tuple[int, int], int] = {}
-        self._closure: AnyClosure | None = None
+    def __init__(self) -> None:
+        self._links: dict[tuple[int, int], int] = {}
+        self._closure: Closure | None = None  # of the answers and the pseudo-links
 
     def add(self, first: int, second: int, relation: int) -> None:
-        """Add one guess in place of an earlier one about the pair; ``UNKNOWN`` is none."""
+        """Add a pseudo-link in place of an earlier one of this pair; ``UNKNOWN`` removes it."""
         pair = (min(first, second), max(first, second))
-        if self._guesses.pop(pair, None) is not None:
+        if self._links.pop(pair, None) is not None:
             self._closure = None
         if relation:
-            self._guesses[pair] = relation
+            self._links[pair] = relation
             if self._closure is not None:
-                _lay(self._closure, *pair, relation)
+                _link_if_unknown(self._closure, *pair, relation)
 
-    def guesses(self) -> dict[tuple[int, int], int]:
-        """Return all guesses, in the order they came."""
-        return dict(self._guesses)
+    def links(self) -> dict[tuple[int, int], int]:
+        """Return all pseudo-links in the order they were added."""
+        return dict(self._links)
 
     def clear(self) -> None:
-        """Drop all guesses."""
-        self._guesses.clear()
+        """Remove all pseudo-links."""
+        self._links.clear()
         self._closure = None
 
-    def outdate(self) -> None:
-        """Note that the answers have changed."""
+    def invalidate(self) -> None:
+        """Drop the cached closure; call this after the answers have changed."""
         self._closure = None
 
-    def closure(self) -> AnyClosure:
-        """Return the answers and the guesses together."""
-        if not self._guesses:
-            return self._known()
+    def closure(self, answers: Closure) -> Closure:
+        """Return the closure of the answers and the pseudo-links; `answers` is not changed."""
+        if not self._links:
+            return answers
         if self._closure is None:
-            self._closure = self._known().copy()
-            for (first, second), relation in self._guesses.items():
-                _lay(self._closure, first, second, relation)
+            self._closure = answers.copy()
+            for (first, second), relation in self._links.items():
+                _link_if_unknown(self._closure, first, second, relation)
         return self._closure
 
 
-def _lay(closure: AnyClosure, first: int, second: int, relation: int) -> None:
-    """Put one guess on a closure, unless something is known of the pair."""
+def _link_if_unknown(closure: Closure, first: int, second: int, relation: int) -> None:
+    """Add a relation to the closure unless the relation of the pair is known."""
     if not closure.relation(first, second):
         closure.link(first, second, relation)

@@ -1,29 +1,48 @@
-"""Questions and answers, the two things that travel between a method and a person.
+"""Questions, the answers to them, and the relation of two images.
 
-In memory an image is its position in the collection; on disk it is its content
-hash (see ``wire.py`` for the JSON Lines form).
+In memory an image is its index in the collection; on disk it is its content
+hash (see ``serialization.py``).
 """
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from enum import IntEnum
+from typing import Literal, Self, get_args
 
-from likewise.errors import InvalidParameterError
+import numpy as np
+import numpy.typing as npt
+
+from likewise.errors import InvalidParameterError, UnknownNameError
 
 Kind = Literal["pair", "choice", "label"]
+Relations = npt.NDArray[np.int8]  # values of `Relation`
 
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SAME = "same"
 DIFFERENT = "different"
 CANNOT_TELL = "cannot_tell"
 BAD_IMAGE = "bad_image"
 NONE = "none"  # a choice: none of the groups shown
-NEW = "new"  # a choice: a group of its own that is not among those shown
+NEW = "new"  # a choice: a new group that is not among those shown
 RESERVED = frozenset({SAME, DIFFERENT, CANNOT_TELL, BAD_IMAGE, NONE, NEW})
 MAX_GROUPS = 9
 
 
+class Relation(IntEnum):
+    """The relation of two images: must-link (1), cannot-link (-1) or unknown (0)."""
+
+    DIFFERENT = -1
+    UNKNOWN = 0
+    SAME = 1
+
+    @property
+    def symbol(self) -> str:
+        """Return the relation as a mathematical symbol."""
+        return {Relation.SAME: "=", Relation.DIFFERENT: "≠", Relation.UNKNOWN: "?"}[self]
+
+
 @dataclass(frozen=True)
 class Question:
-    """Something to ask a person; build it with `pair`, `choice` or `label`.
+    """A question to a person; create it with `pair`, `choice`, `label` or `build`.
 
     Parameters
     ----------
@@ -42,25 +61,25 @@ class Question:
 
     @classmethod
     def pair(cls, first: int, second: int) -> Self:
-        """Ask whether two images are the same; the pair is sorted here, once."""
+        """Ask whether two images belong to the same group; the pair is stored sorted."""
         if first == second:
             raise InvalidParameterError(
-                f"Image {first} was paired with itself; ask about two images."
+                f"A pair must be two different images, got image {first} twice."
             )
         return cls("pair", (min(first, second), max(first, second)))
 
     @classmethod
     def choice(cls, image: int, representatives: tuple[int, ...], groups: tuple[str, ...]) -> Self:
-        """Ask which of the groups shown an image belongs to: a new one, or none."""
+        """Ask which of the groups shown an image belongs to; also a new group, or none."""
         if not 1 <= len(groups) <= MAX_GROUPS or len(groups) != len(representatives):
             raise InvalidParameterError(
-                f"A choice shows 1 to {MAX_GROUPS} groups with one representative each; got "
+                f"A choice must show 1 to {MAX_GROUPS} groups with one representative each, got "
                 f"{len(groups)} groups and {len(representatives)} representatives."
             )
         if RESERVED.intersection(groups) or len(set(groups)) < len(groups):
             raise InvalidParameterError(
-                f"A choice among the groups {list(groups)} cannot be answered: each needs a key of "
-                f"its own that is none of {sorted(RESERVED)}."
+                f"The groups of a choice must have different keys, none of them in "
+                f"{sorted(RESERVED)}, got {list(groups)}."
             )
         return cls("choice", (image, *representatives), groups)
 
@@ -69,10 +88,31 @@ class Question:
         """Ask for the name of the group an image belongs to."""
         return cls("label", (image,))
 
+    @classmethod
+    def build(cls, kind: str, images: tuple[int, ...], groups: tuple[str, ...] = ()) -> Self:
+        """Return a question of any kind from its fields, checked.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the kind is unknown or the images and groups do not fit it.
+        """
+        if kind not in KINDS:
+            raise UnknownNameError("kind of question", kind, KINDS)
+        n_images = {"pair": 2, "label": 1}.get(kind, 1 + len(groups))
+        if len(images) != n_images:
+            with_groups = f" with {len(groups)} groups" if kind == "choice" else ""
+            raise InvalidParameterError(
+                f"A {kind} question{with_groups} must have {n_images} images, got {len(images)}."
+            )
+        if kind == "choice":
+            return cls.choice(images[0], images[1:], groups)
+        return cls.pair(*images) if kind == "pair" else cls.label(*images)
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said to a question, by whom, when, and how long it took.
+    """The answer to a question, with who gave it, when, and how long it took.
 
     Parameters
     ----------
@@ -83,9 +123,9 @@ class Answer:
         label the name of the group.
     who, criterion : str
     at : str
-        ISO 8601, UTC; empty where nobody noted it.
+        ISO 8601, UTC; empty if unknown.
     seconds : float, optional
-        From the question being shown to the answer.
+        Time from showing the question to the answer.
     """
 
     question: Question
@@ -96,26 +136,26 @@ class Answer:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        problem = _problem(self.question, self.answer)
-        if problem:
+        if problem := _problem(self.question, self.answer):
             raise InvalidParameterError(problem)
 
 
 def _problem(question: Question, answer: str) -> str | None:
-    """Return why `answer` is no answer to `question`, or None."""
+    """Return why `answer` is not valid for `question`, or None."""
     if answer in (CANNOT_TELL, BAD_IMAGE):
         return None
+    if question.kind == "label":
+        if answer and answer not in RESERVED:
+            return None
+        return (
+            f"The answer to a label question must be a name that is not empty and not in "
+            f"{sorted(RESERVED)}, got {answer!r}."
+        )
     if question.kind == "pair":
         allowed: tuple[str, ...] = (SAME, DIFFERENT)
-    elif question.kind == "choice":
-        allowed = (*question.groups, NONE, NEW)
-    elif answer and answer not in RESERVED:
-        return None
     else:
-        return (
-            f"{answer!r} cannot name a group; choose a name that is not one of {sorted(RESERVED)}."
-        )
+        allowed = (*question.groups, NONE, NEW)
     if answer in allowed:
         return None
-    words = ", ".join((*allowed, CANNOT_TELL, BAD_IMAGE))
-    return f"{answer!r} does not answer a {question.kind} question; choose one of: {words}."
+    options = ", ".join((*allowed, CANNOT_TELL, BAD_IMAGE))
+    return f"The answer to a {question.kind} question must be one of {options}; got {answer!r}."

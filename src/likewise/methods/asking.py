@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Question
-from likewise.constraints.relation import Pairs
 from likewise.errors import UnknownNameError
 from likewise.queries.base import Pool, QueryStrategy, Random, join_views, select
 from likewise.queries.batch import BatchConstraints
@@ -16,6 +15,7 @@ from likewise.queries.candidates import all_pairs, placing_pairs, random_pairs
 from likewise.queries.occ import SimilarityChange
 from likewise.queries.registry import make_strategy
 from likewise.seeds import stream
+from likewise.types import Pairs
 
 Floats = npt.NDArray[np.floating]
 Candidates = Literal["random", "anchored", "anchored-wide"]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import honour
 from likewise.constraints.question import Answer, Question
 from likewise.errors import LikewiseWarning, PoolExhaustedError
 from likewise.methods.asking import Asker
@@ -236,7 +236,7 @@ class PersonalClusterer(FittedEstimator):
         rows = self._rows_to_compare()
         if rows is not None:
             self._asker.remember(np.arange(len(rows)), rows)
-        honoured = honour(probabilities, self.constraints_)
+        honoured = constrained_assignment(probabilities, self.constraints_)
         used = np.unique(honoured.labels)
         unused = np.setdiff1d(np.arange(probabilities.shape[1]), used)
         # scikit-learn wants labels compact from 0: columns without an image go last.

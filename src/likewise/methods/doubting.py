@@ -74,7 +74,7 @@ class Doubts:
         if wrong is not None:
             self._take_back({wrong})
         for suspect in self.suspects(seeds()):
-            turn = len(self.graph.set_aside)
+            turn = len(self.graph.conflicts)
             question = second_opinion(suspect, seeds(), self.kinds, turn)
             if n_put == n:
                 break

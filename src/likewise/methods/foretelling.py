@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.question import DIFFERENT, SAME, Answer
-from likewise.constraints.relation import Indexes
+from likewise.types import Indexes
 
 Columns = npt.NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.methods.network import View
 
 Indexes = npt.NDArray[np.intp]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Answer, Question
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.methods.advice import Advice, advise
@@ -190,7 +190,7 @@ class Likewise(KernelClusterer):
             self.hear(answer)
         return self
 
-    def hear(self, answer: Answer) -> Told:
+    def hear(self, answer: Answer) -> AnswerResult:
         """Take in one answer, and return what became of it."""
         self._check_against(answer)
         self._asker.n_heard += 1

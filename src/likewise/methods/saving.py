@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from likewise import __version__
-from likewise.constraints.question import Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import ModelFileError
 from likewise.methods.architecture import Architecture
 from likewise.methods.plan import Plan

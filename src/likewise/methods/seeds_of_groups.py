@@ -101,7 +101,7 @@ def _chosen(
 
 def _order_of_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
     """Return the groups that standing answers touch, in the order of the log."""
-    aside, bad = graph.set_aside, graph.bad_images
+    aside, bad = graph.conflicts, graph.bad_images
     seen: dict[int, None] = {}
     for number, answer in graph.answers.items():
         if number in aside or answer.answer in ("cannot_tell", "bad_image"):
@@ -114,7 +114,7 @@ def _order_of_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
 
 def _neighbours(graph: ConstraintGraph) -> dict[int, set[int]]:
     apart: dict[int, set[int]] = {}
-    for one, other in graph.apart().tolist():
+    for one, other in graph.cannot_links().tolist():
         apart.setdefault(one, set()).add(other)
         apart.setdefault(other, set()).add(one)
     return apart

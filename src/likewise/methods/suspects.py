@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.constraints.facts import Fact
+from likewise.constraints.constraint import Constraint
 from likewise.constraints.graph import ConstraintGraph
 from likewise.methods.seeds_of_groups import Seeds
 
@@ -38,7 +38,7 @@ class Suspect:
     answer: int
     image: int
     surprise: float
-    chain: tuple[Fact, ...]
+    chain: tuple[Constraint, ...]
 
 
 def find_suspects(
@@ -130,7 +130,7 @@ def _chance(odds: float) -> float:
     return odds / (1 + odds)
 
 
-def _what_put_it_there(image: int, seeds: Seeds, graph: ConstraintGraph) -> tuple[Fact, ...]:
+def _what_put_it_there(image: int, seeds: Seeds, graph: ConstraintGraph) -> tuple[Constraint, ...]:
     """Return the shortest chain to another image of its group, else to another group.
 
     What puts an image that stands for its group there is what holds the groups apart.
@@ -148,13 +148,13 @@ def blamed(graph: ConstraintGraph) -> int | None:
     If the first two images are called different and are not, every image of the true second
     group is then set aside. One in five of all answers must rest on the one that is blamed.
     """
-    proofs = graph.set_aside.values()
+    proofs = graph.conflicts.values()
     votes = Counter(number for proof in proofs for number in {f.answer_id for f in proof})
     number, n_votes = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
     return number if n_votes >= max(_VOTES, _SHARE * len(graph.answers)) else None
 
 
-def at_fault(suspect: Suspect, proof: tuple[Fact, ...], seeds: Seeds) -> set[int]:
+def at_fault(suspect: Suspect, proof: tuple[Constraint, ...], seeds: Seeds) -> set[int]:
     """Return the answers that a reply which contradicts a suspect speaks against.
 
     Those that name the image; where the image stands for its group, those that

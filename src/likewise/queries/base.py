@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.relation import Relation, Relations
+from likewise.constraints.question import Relation, Relations
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.types import Indexes, Pairs
 
@@ -32,7 +32,7 @@ class Constraints(Protocol):
     def groups(self) -> Indexes:
         """Return the group of each image."""
 
-    def apart(self) -> Pairs:
+    def cannot_links(self) -> Pairs:
         """Return the pairs of groups connected by a cannot-link."""
 
 

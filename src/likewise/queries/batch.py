@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relation, Relations
+from likewise.constraints.question import Relation, Relations
 from likewise.types import Indexes, Pairs
 
 
@@ -55,7 +55,7 @@ class BatchConstraints:
         first: Indexes = is_same.argmax(axis=1)
         return first
 
-    def apart(self) -> Pairs:
+    def cannot_links(self) -> Pairs:
         """Return the pairs of groups connected by a cannot-link."""
         groups = self.groups()
         is_first = groups == np.arange(self.n_images)  # one row per group is enough

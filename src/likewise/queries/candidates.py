@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError
 from likewise.queries.base import (
     FloatArray,

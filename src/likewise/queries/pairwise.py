@@ -77,7 +77,7 @@ class KnownGroups:
 def known_groups(constraints: Constraints) -> KnownGroups:
     """Return the groups that have two or more images or a cannot-link to another group."""
     names, of, sizes = np.unique(constraints.groups(), return_inverse=True, return_counts=True)
-    cannot_links = np.searchsorted(names, constraints.apart())
+    cannot_links = np.searchsorted(names, constraints.cannot_links())
     is_known = sizes > 1
     is_known[cannot_links.ravel()] = True
     number = np.where(is_known, np.cumsum(is_known) - 1, -1)

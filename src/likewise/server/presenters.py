@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from likewise import __version__
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
 from likewise.server.models import (
     AgreementResponse,
@@ -117,12 +117,12 @@ class Presenter:
             suspected=criterion.review.suspected_answer(conflict),
         )
 
-    def moved(self, answers: list[Told], criterion: CriterionSession) -> dict[str, Any]:
+    def moved(self, answers: list[AnswerResult], criterion: CriterionSession) -> dict[str, Any]:
         """Return the fields of a `MoveResponse`."""
-        rejected = {answer.id for answer in answers if not answer.taken}
+        rejected = {answer.id for answer in answers if not answer.accepted}
         conflicts = [one for one in criterion.review.conflicts() if one.entry.id in rejected]
         return {
-            "n_accepted": sum(answer.taken for answer in answers),
+            "n_accepted": sum(answer.accepted for answer in answers),
             "n_relations": sum(answer.n_settled for answer in answers),
             "conflicts": [self.conflict(one, criterion) for one in conflicts],
         }

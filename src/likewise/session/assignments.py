@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.honour import nearest_labels
+from likewise.constraints.assignment import constrained_labels
 from likewise.errors import InvalidParameterError, SessionError
 from likewise.session.groups import Groups
 from likewise.session.results import Results, confidence, load_results, pin, pinned_columns
@@ -38,6 +38,8 @@ class Snapshot:
         See `Images.first`.
     present : array of shape (n,)
     names : list of str
+    constraints_version : str
+        See `Session.constraints_version`.
     """
 
     components: Indexes
@@ -50,6 +52,7 @@ class Snapshot:
     first: Indexes
     present: npt.NDArray[np.bool_]
     names: list[str]
+    constraints_version: str
 
     @classmethod
     def of(cls, session: Session, criterion: str, keys: tuple[str, ...]) -> "Snapshot":
@@ -60,11 +63,12 @@ class Snapshot:
         with session.lock:
             graph, images = session.graph(criterion), session.images
             groups = session.groups(criterion)
-            components, cannot_links = graph.groups(), graph.apart()
+            components, cannot_links = graph.groups(), graph.cannot_links()
             component_names = {} if keys else graph.group_names()
-            bad, conflicts = graph.bad_images, set(graph.set_aside)
+            bad, conflicts = graph.bad_images, set(graph.conflicts)
             answers = dict(graph.answers)
             first, present, names = images.first, images.present, images.names
+            version = session.constraints_version(criterion)
         active = {n: answer for n, answer in answers.items() if n not in conflicts}
         answered = {i for answer in answers.values() for i in answer.question.images}
         return cls(
@@ -78,6 +82,7 @@ class Snapshot:
             first,
             present,
             names,
+            version,
         )
 
 
@@ -123,11 +128,12 @@ def _merged(labels: Indexes, keys: tuple[str, ...], groups: Groups) -> Indexes:
 
 def _constrained_labels(results: Results, snapshot: Snapshot) -> Indexes:
     unseen = ~results.probabilities.any(axis=1)
-    probabilities = results.probabilities.copy()
-    probabilities[unseen] = 1 / probabilities.shape[1]
-    components = snapshot.components
-    pinned = pin(probabilities, snapshot.pinned)
-    labels = nearest_labels(pinned, components, snapshot.cannot_links)
+    components, labels = snapshot.components, results.labels
+    if results.constraints_version != snapshot.constraints_version:  # answers since the training
+        probabilities = results.probabilities.copy()
+        probabilities[unseen] = 1 / probabilities.shape[1]
+        pinned = pin(probabilities, snapshot.pinned)
+        labels = constrained_labels(pinned, components, snapshot.cannot_links)
     sizes = np.bincount(components, minlength=len(labels))
     is_connected = sizes[components] > 1  # by a must-link, which determines its group
     return np.where(unseen & ~is_connected, -1, labels)[snapshot.first]

@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from likewise.constraints.facts import Fact
+from likewise.constraints.constraint import Constraint
 from likewise.constraints.question import Answer
-from likewise.constraints.wire import from_line
+from likewise.constraints.serialization import answer_from_line
 from likewise.errors import AnswersFileError, LikewiseError
 from likewise.session.atomic import write_new
 from likewise.session.criteria import Criterion
@@ -168,7 +168,7 @@ class _Validation:
             raise AnswersFileError(f"criterion must be a string, got {name!r}.")
         criterion = self._session.criterion(name)
         fields["criterion"] = criterion.name
-        return criterion, from_line(fields, self._session.images.positions)
+        return criterion, answer_from_line(fields, self._session.images.positions)
 
     def _is_duplicate(self, criterion: Criterion, answer: Answer) -> bool:
         """Return whether the log, retracted or not, or the file contains an equal answer."""
@@ -188,15 +188,15 @@ class _Validation:
         if criterion.id not in self._replays:
             self._replays[criterion.id] = self._session.copy_replay(criterion.name)
         told = self._replays[criterion.id].tell(answer)
-        if not told.taken:
+        if not told.accepted:
             proof = ", ".join(self._describe(fact) for fact in told.proof)
             raise AnswersFileError(f"contradicts earlier answers ({proof}).")
 
-    def _describe(self, fact: Fact) -> str:
+    def _describe(self, fact: Constraint) -> str:
         """Return a constraint with image names instead of positions."""
         names = self._session.images.names
         second = names[fact.second] if isinstance(fact.second, int) else repr(fact.second)
-        return f"{names[fact.first]} {fact.relation.sign} {second}"
+        return f"{names[fact.first]} {fact.relation.symbol} {second}"
 
 
 def _parse_json(line: bytes) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer, Question
-from likewise.constraints.wire import from_line, to_line
+from likewise.constraints.serialization import answer_from_line, answer_to_line
 from likewise.errors import InvalidParameterError
 from likewise.session.criteria import Criterion, check_text
 from likewise.session.database import Database
@@ -163,8 +163,8 @@ def checked_line(images: Images, answer: Answer) -> dict[str, Any]:
         raise InvalidParameterError(
             f"seconds must be a finite number or None, got {answer.seconds}."
         )
-    line = to_line(answer, images.hashes)
-    from_line(line, images.positions)  # it must be readable at the next start
+    line = answer_to_line(answer, images.hashes)
+    answer_from_line(line, images.positions)  # it must be readable at the next start
     return line
 
 
@@ -272,9 +272,9 @@ class Replay:
         """Read and apply the entries that were added to the log on disk."""
         self.apply(read(self._database, self.criterion.id, self.entries.last))
 
-    def apply(self, entries: Iterable[Entry]) -> list[Told]:
+    def apply(self, entries: Iterable[Entry]) -> list[AnswerResult]:
         """Apply the next entries of the log; return the results of the answers among them."""
-        told: list[Told] = []
+        told: list[AnswerResult] = []
         self.n_written = self._database.n_written
         needs_rebuild = self.entries.last == 0  # one replay is cheaper than many retractions
         has_new = False
@@ -301,17 +301,17 @@ class Replay:
             return True
         return is_in_graph == self.entries.is_active(concerned.id)
 
-    def _rebuild(self) -> list[Told]:
+    def _rebuild(self) -> list[AnswerResult]:
         """Replay all active entries into a new graph; return the results of the answers."""
         self.graph = ConstraintGraph(len(self._images), two_groups=self.criterion.two_groups)
         self._groups = self.read_groups()
         return [self._tell(entry) for entry in self.entries.active() if entry.is_answer]
 
-    def _tell(self, entry: Entry) -> Told:
-        answer = from_line(entry.line(self.criterion.name), self._images.positions)
+    def _tell(self, entry: Entry) -> AnswerResult:
+        answer = answer_from_line(entry.line(self.criterion.name), self._images.positions)
         return self.tell(answer, entry.id)
 
-    def tell(self, answer: Answer, number: int | None = None) -> Told:
+    def tell(self, answer: Answer, number: int | None = None) -> AnswerResult:
         """Add an answer to the graph; one without a log entry only if the replay is a copy."""
         return self.graph.tell(_after_merges(answer, self._groups.resolve), answer_id=number)
 

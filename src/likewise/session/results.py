@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.honour import honour
+from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.session.atomic import write_atomic
@@ -45,6 +45,8 @@ class Results:
         Number of answers the model was trained with.
     has_model : bool
         Whether the model is saved in the same folder.
+    constraints_version : str
+        See `Session.constraints_version`, when the labels were computed; empty if unknown.
     """
 
     probabilities: Floats
@@ -53,6 +55,7 @@ class Results:
     keys: tuple[str, ...] = ()
     n_answers: int = 0
     has_model: bool = False
+    constraints_version: str = ""
 
     @property
     def confidence(self) -> Floats:
@@ -101,11 +104,12 @@ def save_results(
         before, first = load_results(session, criterion), session.images.first
         given = given[first]  # copies get the prediction of their first image
         pinned = _with_pins(session, criterion, given, keys)
-        labels = honour(pinned, session.graph(criterion)).labels[first]
+        labels = constrained_assignment(pinned, session.graph(criterion)).labels[first]
+        version = session.constraints_version(criterion)
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)
-    results = Results(given, labels, moved, keys, n_answers, has_model)
+    results = Results(given, labels, moved, keys, n_answers, has_model, version)
     folder = session.model_folder(criterion)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / FILE, lambda descriptor: _write(descriptor, session, results))
@@ -161,7 +165,7 @@ def _with_pins(
 ) -> Floats:
     """Pin the images that active answers assign to a group; must-links alone name no group."""
     graph = session.graph(criterion)
-    active = {n: answer for n, answer in graph.answers.items() if n not in graph.set_aside}
+    active = {n: answer for n, answer in graph.answers.items() if n not in graph.conflicts}
     return pin(probabilities, pinned_columns(active, session.groups(criterion), keys))
 
 
@@ -193,6 +197,7 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
             keys=np.array(results.keys, dtype=np.str_),
             n_answers=np.array(results.n_answers),
             has_model=np.array(results.has_model),
+            constraints_version=np.array(results.constraints_version),
         )
 
 
@@ -208,4 +213,7 @@ def _aligned(session: Session, file: Any) -> Results:
         probabilities = np.where(is_known[:, None], probabilities[rows], 0).astype(np.float32)
         labels, moved = np.where(is_known, labels[rows], -1), np.where(is_known, moved[rows], False)
     has_model = bool(file["has_model"]) if "has_model" in file else not keys
-    return Results(probabilities, labels.astype(np.intp), moved, keys, n_answers, has_model)
+    version = str(file["constraints_version"]) if "constraints_version" in file else ""
+    return Results(
+        probabilities, labels.astype(np.intp), moved, keys, n_answers, has_model, version
+    )

@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
-from likewise.constraints.wire import from_line
+from likewise.constraints.serialization import answer_from_line
 from likewise.errors import InvalidParameterError
 from likewise.images.collection import ImageCollection
 from likewise.session.create import MODELS, create_folder, default_root, read_root, write_root
@@ -218,12 +218,12 @@ class Session:
 
     # -- answers ----------------------------------------------------------------
 
-    def tell(self, answer: Answer) -> Told:
+    def tell(self, answer: Answer) -> AnswerResult:
         """Save one answer and add it to the graph.
 
         Returns
         -------
-        told : Told
+        told : AnswerResult
             Its id in the log; whether it was accepted or is a conflict, with the
             proof; how many pairs it settled.
 
@@ -237,7 +237,7 @@ class Session:
         """
         return self.tell_all([answer])[0]
 
-    def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[Told]:
+    def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[AnswerResult]:
         """Save several answers in one transaction.
 
         Parameters
@@ -255,7 +255,7 @@ class Session:
             ]
             with self._database.transaction() as db:
                 entries = [append_answer(db, number, line) for number, line in lines]
-            told: dict[int, Told] = {}
+            told: dict[int, AnswerResult] = {}
             for number, replay in replays.items():
                 new = replay.apply(entry for entry in entries if entry.criterion == number)
                 told.update((one.id, one) for one in new)
@@ -293,10 +293,16 @@ class Session:
         with self.lock:
             return self._current(self.criterion(criterion)).entries.last
 
+    def constraints_version(self, criterion: str) -> str:
+        """Return a text that differs whenever the active constraints of a criterion differ."""
+        with self.lock:
+            two_groups = self.criterion(criterion).two_groups
+            return f"{self.last_entry(criterion)} {'two groups' if two_groups else ''}".strip()
+
     def as_answer(self, entry: Entry) -> Answer:
         """Return an entry of the log as an answer with image positions."""
         name = self._criteria.by_id(entry.criterion).name
-        return from_line(entry.line(name), self.images.positions)
+        return answer_from_line(entry.line(name), self.images.positions)
 
     def undo(self, criterion: str, who: str | None = None) -> Entry | None:
         """Retract the newest active entry, of one person or of all.

@@ -106,7 +106,7 @@ def _previous_groups(
     groups = np.full(n, -1, dtype=np.intp) if before is None else before.labels.copy()
     weight = np.ones(n, dtype=np.intp)
     weight[_core_images(groups, graph)] = n
-    active = {number: a for number, a in graph.answers.items() if number not in graph.set_aside}
+    active = {number: a for number, a in graph.answers.items() if number not in graph.conflicts}
     pinned = pinned_columns(active, session.groups(criterion), keys)
     groups[list(pinned)], weight[list(pinned)] = list(pinned.values()), _PINNED_WEIGHT * n
     return groups, weight

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError
 from likewise.session.criteria import Criterion
@@ -28,7 +28,7 @@ class AnswerOutcome:
 
     Parameters
     ----------
-    result : Told
+    result : AnswerResult
         Whether the answer was accepted or is a conflict, and its id in the log.
     predicted : bool, optional
         Whether the model predicted the answer; None if it predicted none.
@@ -36,7 +36,7 @@ class AnswerOutcome:
     questions : list of Question
     """
 
-    result: Told
+    result: AnswerResult
     predicted: bool | None
     conflict: Conflict | None
     questions: list[Question] = field(default_factory=list)
@@ -141,20 +141,20 @@ class CriterionSession:
                 latest[answer.who] = new[index] = answer
         return new
 
-    def _outcome(self, given: _GivenAnswer, result: Told | None) -> AnswerOutcome:
+    def _outcome(self, given: _GivenAnswer, result: AnswerResult | None) -> AnswerOutcome:
         """Return the outcome of one answer, which was saved if there is a `result`."""
         answer = given.answer
         predicted: bool | None = None
         conflict: Conflict | None = None
         if result is None:
             number, _ = self._latest_answers()[answer.who]
-            result = Told(number, taken=True)
+            result = AnswerResult(number, accepted=True)
         else:
-            if result.taken:
+            if result.accepted:
                 predicted = self.status.compare_with_prediction(answer)
             self._record(answer, result)
             self._latest_answers()[answer.who] = result.id, answer
-            conflict = None if result.taken else self.review.conflict_of(result.id)
+            conflict = None if result.accepted else self.review.conflict_of(result.id)
         questions = self.questions(given.n_next, given.client) if given.n_next else []
         return AnswerOutcome(result, predicted, conflict, questions)
 
@@ -165,11 +165,11 @@ class CriterionSession:
             self._latest = {answer.who: (number, answer) for number, answer in active.items()}
         return self._latest
 
-    def _record(self, answer: Answer, result: Told) -> None:
+    def _record(self, answer: Answer, result: AnswerResult) -> None:
         """Update what was cached, after an answer was saved."""
         self.queue.record(answer, result)
         self.status.count(answer)
-        if not result.taken:
+        if not result.accepted:
             self.review.invalidate()
 
     def undo(self, who: str | None = None) -> Entry | None:
@@ -209,7 +209,7 @@ class CriterionSession:
 
     # -- groups -----------------------------------------------------------------
 
-    def move_images(self, images: Sequence[int], group: str, who: str = "") -> list[Told]:
+    def move_images(self, images: Sequence[int], group: str, who: str = "") -> list[AnswerResult]:
         """Move images to a group; each move is an answer. Returns their results."""
         gallery = self.status.gallery()
         with self._session.lock:
@@ -220,7 +220,7 @@ class CriterionSession:
 
     def split_group(
         self, images: Sequence[int], name: str = "", who: str = ""
-    ) -> tuple[str, list[Told]]:
+    ) -> tuple[str, list[AnswerResult]]:
         """Move images to a new group; each move is an answer. Returns its key and the results.
 
         If the number of groups was fixed, it increases by one.
@@ -236,7 +236,7 @@ class CriterionSession:
         self._on_change(self.name, "answers", TRAIN_AT)
         return key, results
 
-    def _save(self, given: Sequence[GivenAnswer], who: str) -> list[Told]:
+    def _save(self, given: Sequence[GivenAnswer], who: str) -> list[AnswerResult]:
         answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
         results = self._session.tell_all(answers)
         for answer, result in zip(answers, results, strict=True):

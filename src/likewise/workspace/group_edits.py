@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import MAX_GROUPS, NEW, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import MAX_GROUPS, NEW, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.session.results import save_results
 from likewise.session.session import Session

@@ -6,10 +6,18 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from likewise.constraints.facts import Told
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import DIFFERENT, MAX_GROUPS, NEW, NONE, SAME, Answer, Question
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import (
+    DIFFERENT,
+    MAX_GROUPS,
+    NEW,
+    NONE,
+    SAME,
+    Answer,
+    Question,
+    Relation,
+)
 from likewise.seeds import stream
 from likewise.session.session import Session
 from likewise.types import Indexes
@@ -82,11 +90,11 @@ class QuestionQueue:
         with self._session.lock:
             self._line.release()
 
-    def record(self, answer: Answer, told: Told) -> None:
+    def record(self, answer: Answer, result: AnswerResult) -> None:
         """Update the queue after an answer was saved."""
         question = answer.question
         self._line.remove(question)
-        if question.kind == "choice" and answer.answer in (NONE, NEW) and told.taken:
+        if question.kind == "choice" and answer.answer in (NONE, NEW) and result.accepted:
             self._new_groups.append(question.images[0])
         if question.kind == "pair" and answer.answer in (SAME, DIFFERENT):
             self._latest_pair_answers.append(answer.answer)
@@ -99,7 +107,7 @@ class QuestionQueue:
         self._latest_pair_answers.clear()
         if self._new_groups:
             graph = self._session.graph(self._name)
-            active = [a for number, a in graph.answers.items() if number not in graph.set_aside]
+            active = [a for number, a in graph.answers.items() if number not in graph.conflicts]
             started = {a.question.images[0] for a in active if a.answer in (NONE, NEW)}
             kept = [image for image in self._new_groups if image in started]
             self._new_groups = deque(kept, maxlen=_MAX_NEW_GROUPS)
@@ -277,15 +285,15 @@ def asked_subjects(graph: ConstraintGraph) -> set[Subject]:
     return {subject(answer.question) for answer in graph.answers.values()}
 
 
-def n_implied(question: Question, told: Told) -> int:
+def n_implied(question: Question, result: AnswerResult) -> int:
     """Return how many pairs an answer determined beside those of its question.
 
     Examples
     --------
-    >>> n_implied(Question.pair(0, 1), Told(1, taken=True, n_settled=15))
+    >>> n_implied(Question.pair(0, 1), AnswerResult(1, accepted=True, n_settled=15))
     14
     """
-    return max(0, told.n_settled - (len(question.images) - 1))
+    return max(0, result.n_settled - (len(question.images) - 1))
 
 
 def still_open(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from likewise.constraints.honour import violated
+from likewise.constraints.assignment import violated_answers
 from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME, Question
 from likewise.session.log import Entry
 from likewise.session.results import Results
@@ -127,7 +127,7 @@ class Review:
             graph = self._session.graph(self._name)
             if graph.n_images != len(labels):  # images were added in the meantime
                 return []
-            numbers, answers = violated(labels, graph), graph.answers
+            numbers, answers = violated_answers(labels, graph), graph.answers
         active = self._active_answers()
         return [
             active[number]
@@ -143,12 +143,12 @@ def find_conflicts(session: Session, criterion: str) -> list[Conflict]:
     """Return every conflict among the active answers, the newest first."""
     with session.lock:
         graph = session.graph(criterion)
-        if not graph.set_aside:
+        if not graph.conflicts:
             return []
         entries = {entry.id: entry for entry in session.answers(criterion)}
         positions = session.images.positions
         found = []
-        for number, proof in reversed(list(graph.set_aside.items())):
+        for number, proof in reversed(list(graph.conflicts.items())):
             if number not in entries:
                 continue
             ids = dict.fromkeys(constraint.answer_id for constraint in proof)

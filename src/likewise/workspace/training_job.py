@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.wire import question_to_json
+from likewise.constraints.serialization import question_to_json
 from likewise.encoders.embed import embed
 from likewise.encoders.embeddings import Embeddings
 from likewise.encoders.registry import make_encoder
@@ -159,7 +159,7 @@ class TrainingJob:
     def _sync_confirmed(self) -> bool:
         """Pass the images of confirmed answers to the model; return whether they changed."""
         confirmed = self._session.confirmed(self._criterion.name)
-        conflicts = self.model.constraints_.set_aside  # an answer in conflict confirms nothing
+        conflicts = self.model.constraints_.conflicts  # an answer in conflict confirms nothing
         accepted = {number for number, own in self._model_id.items() if own not in conflicts}
         images = {i for number in confirmed.keys() & accepted for i in confirmed[number]}
         rows = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}

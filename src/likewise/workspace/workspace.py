@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Self
 
-from likewise.constraints.wire import question_from_json
+from likewise.constraints.serialization import question_from_json
 from likewise.errors import LikewiseError
 from likewise.session.criteria import Criterion
 from likewise.session.images import Changes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_place, print_json, replace_file, say
+from likewise.cli.console import check_parent_folder, print_json, print_line, replace_file
 from likewise.cli.options import AsJson, Seed
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ def demo(
         likewise demo
         likewise demo --questions 50 -o page.html
     """
-    check_place(out)
-    from likewise.cli.console import Bars
-    from likewise.cli.sessions import cache
+    check_parent_folder(out)
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.sessions import embedding_cache
     from likewise.session.export.html import html
     from likewise_bench.demo import demo_page, run_demo
 
     begin = time.perf_counter()
-    with Bars() as bars:
-        shown = run_demo(n_images, questions, seed=seed, store=cache(), step=bars.step)
+    with ProgressBars() as bars:
+        shown = run_demo(n_images, questions, seed=seed, store=embedding_cache(), step=bars.step)
     replace_file(out, html(demo_page(shown)).encode())
     row = _row(shown, out, time.perf_counter() - begin)
     if as_json:
@@ -66,10 +66,10 @@ def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
 
 def _tell(row: dict[str, Any]) -> None:
     acc = row["acc"]
-    say(f"{row['n_images']:,} painted pictures, method {row['method']}")
-    say(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
-    say(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
+    print_line(f"{row['n_images']:,} painted pictures, method {row['method']}")
+    print_line(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
+    print_line(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
     rest = acc["after_unasked"]
     unasked = "" if rest is None else f" ({rest:.2f} on pictures no question named)"
-    say(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
-    say(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")
+    print_line(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
+    print_line(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")

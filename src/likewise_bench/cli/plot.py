@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_place, say
+from likewise.cli.console import check_parent_folder, print_line
 from likewise.cli.options import (
     EncoderName,
     FromScratch,
@@ -78,7 +78,7 @@ def plot_(
         likewise bench plot map --dataset digits --orientation digit --method cc --at 0,20 -o m.png
         likewise bench plot grids --dataset scenes --orientation shape --questions 60 -o grids.png
     """
-    check_place(out)
+    check_parent_folder(out)
     from likewise_bench.plots.plotted_run import Request
     from likewise_bench.plots.style import check_format, draw
     from likewise_bench.sweep.results_file import read_results
@@ -111,7 +111,7 @@ def plot_(
         "seed": seed,
     }
     draw(Request(kind, rows, _run(chosen), options), out)
-    say(str(out))
+    print_line(str(out))
 
 
 def _run(chosen: dict[str, Any]) -> "RunSpec | None":

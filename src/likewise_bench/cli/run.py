@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_free, print_json, replace_file, say
+from likewise.cli.console import check_new_path, print_json, print_line, replace_file
 from likewise.cli.options import (
     AsJson,
     EncoderName,
@@ -83,8 +83,8 @@ def run_(
         likewise bench run --images photos/ --labels labels.csv --orientation colour --questions 100
         likewise bench run --dataset cifar10 --data DIR --orientation personalised --split test
     """
-    check_free(out)
-    from likewise.cli.console import Bars
+    check_new_path(out)
+    from likewise.cli.console import ProgressBars
     from likewise.encoders.registry import check_encoder
     from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
@@ -116,7 +116,7 @@ def run_(
         noise=noise,
         unsure=unsure,
     )
-    with Bars() as bars:
+    with ProgressBars() as bars:
         row = {
             **run_benchmark(run, bars.step),
             "spec": spec_of(run),
@@ -139,14 +139,14 @@ def _n_clusters(given: str | None) -> int | str | None:
 
 def _tell(row: dict[str, Any]) -> None:
     title = f"{row['method']} on {row['dataset']} by {row['criterion']}"
-    say(f"{title}: {row['n_images']:,} images, {row['n_clusters']} clusters")
-    say(f"{'':<22}{'ACC':>6} {'NMI':>6} {'ARI':>6}")
+    print_line(f"{title}: {row['n_images']:,} images, {row['n_clusters']} clusters")
+    print_line(f"{'':<22}{'ACC':>6} {'NMI':>6} {'ARI':>6}")
     parts = {f"after {row['n_answers']:,} answers": row, "  named in no answer": row["unasked"]}
     for name, marks in {**parts, "held out": row["test"]}.items():
         if marks is not None:
-            say(f"{name:<22}{marks['acc']:6.3f} {marks['nmi']:6.3f} {marks['ari']:6.3f}")
+            print_line(f"{name:<22}{marks['acc']:6.3f} {marks['nmi']:6.3f} {marks['ari']:6.3f}")
     for name, acc in row["baselines"].items():
         if acc is not None:
-            say(f"{name.removesuffix('_acc').replace('_', ' '):<22}{acc:6.3f}")
+            print_line(f"{name.removesuffix('_acc').replace('_', ' '):<22}{acc:6.3f}")
     seconds = ", ".join(f"{name} {spent:.1f}" for name, spent in row["seconds"].items())
-    say(f"seconds: {seconds}; memory: {row['peak_memory_mb']:,.0f} MB")
+    print_line(f"seconds: {seconds}; memory: {row['peak_memory_mb']:,.0f} MB")

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import check_place, count_noun, note, note_list, print_json, say
+from likewise.cli.console import (
+    check_parent_folder,
+    count_noun,
+    print_json,
+    print_line,
+    print_note,
+    print_note_list,
+)
 from likewise.cli.options import AsJson
 
 
@@ -32,13 +39,13 @@ def sweep_(
         likewise bench sweep benchmarks/few_answers.toml --data DIR -o few_answers.jsonl
         likewise bench table few_answers.jsonl
     """
-    check_place(out)
-    from likewise.cli.console import Bars
+    check_parent_folder(out)
+    from likewise.cli.console import ProgressBars
     from likewise_bench.sweep.runner import sweep
     from likewise_bench.sweep.spec import read_sweep
 
     wanted = read_sweep(file, data)
-    with Bars() as bars:
+    with ProgressBars() as bars:
         report = sweep(wanted, out, n_jobs=jobs, step=bars.step)
     facts = {
         "rows": report.n_rows,
@@ -51,11 +58,11 @@ def sweep_(
         print_json(facts)
     else:
         made, rows = report.n_made, count_noun(report.n_rows, "row")
-        say(f"{rows} in {out}, {made:,} of them made now in {report.seconds:,.0f} s")
+        print_line(f"{rows} in {out}, {made:,} of them made now in {report.seconds:,.0f} s")
     if report.failed:
         lines = [f"{_words(row['spec'])}: {row['error']}" for row in report.failed]
-        note_list(f"{count_noun(len(lines), 'row')} failed:", lines)
-        note("The same command tries them again.")
+        print_note_list(f"{count_noun(len(lines), 'row')} failed:", lines)
+        print_note("The same command tries them again.")
         raise typer.Exit(1)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import check_place, print_json, replace_file, say
+from likewise.cli.console import check_parent_folder, print_json, print_line, replace_file
 from likewise.cli.options import AsJson
 from likewise.errors import InvalidParameterError, ResultsFileError
 
@@ -23,19 +23,21 @@ def list_(as_json: AsJson = False) -> None:
         print_json(known)
         return
     width = max(map(len, known["datasets"]))
-    say("data sets")
+    print_line("data sets")
     for name, about in known["datasets"].items():
         sorted_by = ", ".join(known["criteria"][name])
-        say(f"  {name:<{width}}  {about}{sorted_by and f'; by {sorted_by}'}")
-    say("\nmethods")
+        print_line(f"  {name:<{width}}  {about}{sorted_by and f'; by {sorted_by}'}")
+    print_line("\nmethods")
     for name, method_info in known["methods"].items():
         asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
         presets = f"; presets {', '.join(method_info['presets'])}" if method_info["presets"] else ""
-        say(f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}")
-    say("\nstrategies")
-    say(f"  {', '.join(known['strategies'])}")
-    say("\nencoders")
-    say(f"  {', '.join(known['encoders'])}")
+        print_line(
+            f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}"
+        )
+    print_line("\nstrategies")
+    print_line(f"  {', '.join(known['strategies'])}")
+    print_line("\nencoders")
+    print_line(f"  {', '.join(known['encoders'])}")
 
 
 def _known() -> dict[str, Any]:
@@ -90,7 +92,7 @@ def table_(
         likewise bench table docs/results/*.jsonl --layout results -o docs/results.md
     """
     if out is not None:
-        check_place(out)
+        check_parent_folder(out)
     from likewise_bench.report import report
     from likewise_bench.sweep.results_file import read_results
     from likewise_bench.tables.format import write
@@ -109,6 +111,6 @@ def table_(
             raise ResultsFileError("There is not one row in the files; run a sweep first.")
         text = write(make_tables(rows, layout, times=not no_times), to)
     if out is None:
-        say(text.rstrip("\n"))
+        print_line(text.rstrip("\n"))
     else:
         replace_file(out, text.encode())

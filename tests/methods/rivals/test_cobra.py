@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import SAME
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import SAME, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.methods.kmeans import KMeans
 from likewise.methods.rivals.cobra import Cobra, super_instances

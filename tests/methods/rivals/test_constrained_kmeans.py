@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from likewise.constraints.assignment import violated_answers
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import violated
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import LikewiseWarning
 from likewise.methods.kmeans import KMeans
 from likewise.methods.rivals.constrained import bound_images, squared
@@ -26,7 +26,7 @@ def test_cop_k_means_breaks_no_answer_by_itself(seed: int) -> None:
     model.fit(X, oracle=LabelOracle(FAINT), n_questions=40)
     assert model.is_satisfied_
     assert model.violations_ == 0
-    assert violated(model.probabilities_.argmax(axis=1), model.constraints_) == []
+    assert violated_answers(model.probabilities_.argmax(axis=1), model.constraints_) == []
     assert len(set(model.labels_)) == 3
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.constraints.question import Answer
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.methods.plan import Plan
 from likewise.methods.rivals.feedback import feedback_of

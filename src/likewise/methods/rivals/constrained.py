@@ -42,7 +42,7 @@ class Bound:
 
 def bound_images(graph: ConstraintGraph) -> Bound:
     """Return the groups that hold several images, or are known to differ from another."""
-    groups, apart = graph.groups(), graph.apart()
+    groups, apart = graph.groups(), graph.cannot_links()
     is_bound = np.bincount(groups, minlength=graph.n_images) > 1
     is_bound[apart] = True
     images = np.flatnonzero(is_bound[groups])

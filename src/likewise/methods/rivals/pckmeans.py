@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from likewise.constraints.relation import Relations
+from likewise.constraints.question import Relations
 from likewise.methods.base import Floats
 from likewise.methods.rivals.constrained import (
     Bound,

@@ -32,7 +32,7 @@ def answers_router(workspace: Workspace) -> APIRouter:
     ) -> AnswersResponse:
         """Return the entries of the log that contain all words of `search`, newest first."""
         criterion = workspace.criterion(by)
-        conflicts = workspace.session.graph(criterion.name).set_aside
+        conflicts = workspace.session.graph(criterion.name).conflicts
         entries = workspace.session.entries(criterion.name)
         retractions = {one.retracts: one.id for one, active in entries if one.retracts and active}
         listed = [

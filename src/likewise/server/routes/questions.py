@@ -50,7 +50,7 @@ def questions_router(workspace: Workspace) -> APIRouter:
         result, conflict = outcome.result, outcome.conflict
         body = AnswerResponse(
             id=result.id,
-            accepted=result.taken,
+            accepted=result.accepted,
             n_relations=result.n_settled,
             n_implied=n_implied(question, result),
             predicted=outcome.predicted,

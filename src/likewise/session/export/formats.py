@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from likewise.constraints.honour import violated
+from likewise.constraints.assignment import violated_answers
 from likewise.errors import ImageError, SessionError, UnknownNameError
 from likewise.session.assignments import Assignment, assignments
 from likewise.session.export.html import GroupTiles, Page, Section, Tile, html
@@ -89,7 +89,9 @@ def _summary(session: Session, criterion: str, rows: list[Assignment]) -> str:
     for row in rows:
         labels[row.position] = row.cluster
     images = {number: list(graph.answers[number].question.images) for number in graph.answers}
-    n_violated = sum((labels[images[number]] >= 0).all() for number in violated(labels, graph))
+    n_violated = sum(
+        (labels[images[number]] >= 0).all() for number in violated_answers(labels, graph)
+    )
     satisfied = "all are satisfied" if not n_violated else f"{n_violated:,} are not satisfied"
     n = graph.n_answers
     return (

@@ -1,4 +1,4 @@
-"""Colours against all colourings there are, slow on purpose."""
+"""Graph colouring, compared with an exhaustive search."""
 
 import itertools
 
@@ -8,11 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from likewise.constraints import colour_mend, colour_search, colouring
-from likewise.constraints.colour_mend import mend
-from likewise.constraints.colour_search import Neighbours, core_colours, exact_colours
-from likewise.constraints.colour_swaps import swap_for_gain
-from likewise.constraints.colouring import colour, greedy_colours
+from likewise.constraints import graph_colouring
+from likewise.constraints.graph_colouring import (
+    Neighbours,
+    colour_graph,
+    exact_colours,
+    greedy_colours,
+    repair,
+    swap_for_gain,
+)
 from likewise.seeds import stream
 
 Edges = set[tuple[int, int]]
@@ -20,7 +24,7 @@ Edges = set[tuple[int, int]]
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[int, int, Edges, int]:
-    """Some groups, colours, which groups differ, and a seed for the scores."""
+    """Numbers of groups and colours, the cannot-links, and a seed for the scores."""
     n_groups, n_colours = draw(st.integers(1, 7)), draw(st.integers(2, 4))
     couples = list(itertools.combinations(range(n_groups), 2))
     edges = draw(st.sets(st.sampled_from(couples))) if couples else set()
@@ -39,7 +43,7 @@ def n_clashes(colours: list[int] | tuple[int, ...], edges: Edges) -> int:
 
 
 def best_total(scores: np.ndarray, edges: Edges) -> float:
-    """The largest sum over all colourings without a clash, minus infinity if there is none."""
+    """The largest sum of scores over all colourings without a clash, or minus infinity."""
     everything = itertools.product(range(scores.shape[1]), repeat=len(scores))
     totals = [total(scores, c) for c in everything if not n_clashes(c, edges)]
     return max(totals, default=-np.inf)
@@ -52,10 +56,10 @@ def total(scores: np.ndarray, colours: list[int] | tuple[int, ...]) -> float:
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
-def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edges, int]) -> None:
+def test_small_parts_get_the_best_colours(problem: tuple[int, int, Edges, int]) -> None:
     n_groups, n_colours, edges, seed = problem
     scores = np.log(stream(seed, "scores").dirichlet(np.ones(n_colours), n_groups))
-    colours = colour(scores, neighbours_of(n_groups, edges))
+    colours = colour_graph(scores, neighbours_of(n_groups, edges))
     best = best_total(scores, edges)
     if best > -np.inf:
         assert n_clashes(colours, edges) == 0
@@ -65,7 +69,7 @@ def test_few_groups_get_the_best_colours_there_are(problem: tuple[int, int, Edge
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(problem=problems())
-def test_the_exact_search_finds_the_best_or_says_there_is_none(
+def test_the_exact_search_finds_the_best_colours_or_none(
     problem: tuple[int, int, Edges, int],
 ) -> None:
     n_groups, n_colours, edges, seed = problem
@@ -81,45 +85,45 @@ def test_the_exact_search_finds_the_best_or_says_there_is_none(
 
 
 @pytest.mark.parametrize(("steps", "found"), [(5, [1, 1, 1, 1]), (4, None)])
-def test_the_exact_search_gives_up_in_time(
+def test_the_exact_search_stops_after_max_nodes(
     monkeypatch: pytest.MonkeyPatch, steps: int, found: list[int] | None
 ) -> None:
-    """Four groups that nothing ties: one step to begin with, and one for each."""
-    monkeypatch.setattr(colour_search, "MAX_STEPS", steps)
+    """Four groups without cannot-links: a root node and one for each."""
+    monkeypatch.setattr(graph_colouring, "MAX_NODES", steps)
     assert exact_colours([[0.0, 1.0]] * 4, [[], [], [], []]) == found
 
 
-def test_a_small_part_is_solved_exactly_where_swaps_get_stuck(
+def test_a_small_part_is_solved_exactly_where_swaps_reach_a_local_optimum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scores = stream(6, "stuck").normal(size=(6, 3))
     ring = {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)}
     best = best_total(scores, ring)
-    assert total(scores, colour(scores, neighbours_of(6, ring))) == pytest.approx(best)
-    monkeypatch.setattr(colouring, "SMALL", 0)
-    assert total(scores, colour(scores, neighbours_of(6, ring))) < best - 0.1
+    assert total(scores, colour_graph(scores, neighbours_of(6, ring))) == pytest.approx(best)
+    monkeypatch.setattr(graph_colouring, "MAX_EXACT", 0)
+    assert total(scores, colour_graph(scores, neighbours_of(6, ring))) < best - 0.1
 
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
-def test_without_the_exact_search_a_colouring_is_found_if_there_is_one(
+def test_without_the_exact_search_a_colouring_without_clash_is_found(
     problem: tuple[int, int, Edges, int],
 ) -> None:
     n_groups, n_colours, edges, seed = problem
     scores = np.log(stream(seed, "scores").dirichlet(np.ones(n_colours), n_groups))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colouring, "SMALL", 0)
-        colours = colour(scores, neighbours_of(n_groups, edges))
+        patch.setattr(graph_colouring, "MAX_EXACT", 0)
+        colours = colour_graph(scores, neighbours_of(n_groups, edges))
     best = best_total(scores, edges)
     if best > -np.inf:
         assert n_clashes(colours, edges) == 0
-        if n_colours == 2:  # exact whatever the size
+        if n_colours == 2:  # exact for any size
             assert total(scores, colours) == pytest.approx(best)
 
 
 def planted(n_groups: int, n_colours: int, density: float) -> tuple[Edges, np.ndarray]:
-    """Edges that some colouring without clash allows, and scores that know nothing of it."""
+    """Edges that allow a colouring without a clash, and scores independent of it."""
     rng = stream(0, "planted", n_groups, n_colours)
     truth = rng.integers(n_colours, size=n_groups)
     couples = itertools.combinations(range(n_groups), 2)
@@ -127,98 +131,64 @@ def planted(n_groups: int, n_colours: int, density: float) -> tuple[Edges, np.nd
     return edges, rng.normal(size=(n_groups, n_colours))
 
 
-def test_a_greedy_dead_end_is_mended() -> None:
+def test_clashes_of_the_greedy_colours_are_repaired() -> None:
     edges, scores = planted(150, 4, 0.064)
     neighbours = neighbours_of(150, edges)
     greedy = greedy_colours(scores.tolist(), neighbours)
     assert n_clashes(greedy, edges) > 0
-    mended = mend(greedy, scores.tolist(), neighbours)
-    assert n_clashes(mended, edges) == 0
-    assert mended == mend(greedy, scores.tolist(), neighbours)
+    repaired = repair(greedy, scores.tolist(), neighbours)
+    assert n_clashes(repaired, edges) == 0
+    assert repaired == repair(greedy, scores.tolist(), neighbours)
 
 
-def test_a_group_with_one_colour_left_goes_before_those_who_care_more() -> None:
+def test_a_group_with_one_colour_left_is_coloured_first() -> None:
     path = neighbours_of(4, {(0, 1), (1, 2), (2, 3)})
     assert greedy_colours([[9.0, 0.0], [0.0, 0.1], [0.0, 0.1], [8.0, 0.0]], path) == [0, 1, 0, 1]
 
 
-def test_mending_does_without_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges, scores = planted(150, 4, 0.064)
-    monkeypatch.setattr(colour_search, "MAX_STEPS", 0)
-    assert n_clashes(colour(scores, neighbours_of(150, edges)), edges) == 0
-
-
-def test_groups_with_few_neighbours_are_taken_away_again_and_again_before_the_search() -> None:
-    n_hubs = colour_search.MAX_CORE + 10  # a path of them, each with three groups of its own
-    hubs = {(hub, hub + 1) for hub in range(n_hubs - 1)}
-    edges = hubs | {(hub, n_hubs + 3 * hub + i) for hub in range(n_hubs) for i in range(3)}
-    neighbours: Neighbours = [[] for _ in range(4 * n_hubs)]
-    for a, b in edges:
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    found = core_colours([[0.0, 0.0]] * (4 * n_hubs), neighbours)
-    assert found is not None
-    assert n_clashes(found, edges) == 0
-
-
-def test_what_cannot_be_mended_in_time_is_left_no_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repair_that_is_stopped_early_is_not_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     edges, scores = planted(60, 3, 0.15)
     greedy = greedy_colours(scores.tolist(), neighbours_of(60, edges))
-    monkeypatch.setattr(colour_mend, "MAX_LOOKS", 1)
-    once = mend(greedy, scores.tolist(), neighbours_of(60, edges))
+    monkeypatch.setattr(graph_colouring, "MAX_MOVES", 1)
+    once = repair(greedy, scores.tolist(), neighbours_of(60, edges))
     assert 0 < n_clashes(once, edges) <= n_clashes(greedy, edges)
     assert sum(a != b for a, b in zip(greedy, once, strict=True)) <= 1
 
 
-def test_the_core_is_searched_where_mending_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges, scores = planted(60, 3, 0.15)
-    monkeypatch.setattr(colour_mend, "MAX_LOOKS", 0)
-    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) == 0
-    monkeypatch.setattr(colour_search, "MAX_STEPS", 2)
-    assert n_clashes(colour(scores, neighbours_of(60, edges)), edges) > 0  # gave up in time
-
-
-def test_the_search_says_when_there_is_nothing_to_find() -> None:
-    ring = neighbours_of(5, {(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)})
-    assert core_colours([[0.0, 0.0]] * 5, ring) is None
-    assert core_colours([[0.0, 0.0, 0.0]] * 5, ring) is not None
-
-
 @pytest.mark.parametrize(("n_groups", "least"), [(4, 1), (9, 3 * 3)])
-def test_more_different_groups_than_colours_clash_as_little_as_can_be(
+def test_more_different_groups_than_colours_have_the_fewest_clashes(
     n_groups: int, least: int
 ) -> None:
     edges = set(itertools.combinations(range(n_groups), 2))
-    colours = colour(np.zeros((n_groups, 3)), neighbours_of(n_groups, edges))
+    colours = colour_graph(np.zeros((n_groups, 3)), neighbours_of(n_groups, edges))
     assert n_clashes(colours, edges) == least
 
 
-def test_groups_that_nothing_ties_keep_their_favourite() -> None:
+def test_groups_without_a_clash_keep_their_best_colour() -> None:
     scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
-    assert colour(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
+    assert colour_graph(scores, [[], [2], [1], []]) == [1, 0, 1, 0]
 
 
 def test_a_swap_that_another_makes_possible_is_made_in_the_next_sweep() -> None:
-    """Group 0 wants colour 1, which group 1 leaves for colour 2 only after it was asked."""
+    """Colour 1 is best for group 0, and group 1 leaves it for colour 2 only later in the sweep."""
     scores = [[2.0, 3.0, 0.0], [0.0, 3.0, 4.0]]
     assert swap_for_gain([0, 1], scores, [[1], [0]]) == [1, 2]
 
 
-def test_groups_that_all_differ_are_matched_with_colours_whatever_their_number() -> None:
+def test_a_clique_of_any_size_is_an_assignment_problem() -> None:
     n = 40
     scores = stream(0, "a matching").normal(size=(n, n))
     order = stream(0, "an order").permutation(n)
-    scores[np.arange(n), order] += 0.5  # not every row's favourite
-    colours = colour(scores, neighbours_of(n, set(itertools.combinations(range(n), 2))))
+    scores[np.arange(n), order] += 0.5  # not the best of every row
+    colours = colour_graph(scores, neighbours_of(n, set(itertools.combinations(range(n), 2))))
     _, best = linear_sum_assignment(scores, maximize=True)
     assert sorted(colours) == list(range(n))
     assert total(scores, colours) == pytest.approx(total(scores, best.tolist()))
 
 
-def test_a_core_too_large_to_search_is_left_to_the_other_means() -> None:
-    n = 1200  # deeper than Python's stack allows
+def test_a_long_ring_is_coloured_with_two_colours() -> None:
+    n = 1200
     ring = {(a, a + 1) for a in range(n - 1)} | {(0, n - 1)}
     neighbours: Neighbours = [[(a - 1) % n, (a + 1) % n] for a in range(n)]
     scores = stream(0, "ring").normal(size=(n, 2))
-    assert core_colours(scores.tolist(), neighbours) is None
-    assert n_clashes(colour(scores, neighbours), ring) == 0
+    assert n_clashes(colour_graph(scores, neighbours), ring) == 0

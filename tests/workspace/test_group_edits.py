@@ -1,0 +1,134 @@
+"""Groups that are split off, and moves that are refused."""
+
+from pathlib import Path
+
+import pytest
+
+from likewise.constraints.question import Question, Relation
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.session import Session
+from likewise.workspace.group_edits import SplitHistory, move_answers
+from likewise.workspace.workspace import Workspace
+from tests.workspace.images import make_session, save_half_results
+
+
+def test_selected_images_become_a_group_at_once_and_each_is_an_answer(
+    trained_workspace: Workspace,
+) -> None:
+    criterion = trained_workspace.criterion("colour")
+    key, results = criterion.split_group([0, 2, 4], "dusk")
+    assert [one.accepted for one in results] == [True] * 3
+    gallery = criterion.status.gallery()
+    assert sorted(gallery.members[key].tolist()) == [0, 2, 4]
+    assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk"]
+    answers = trained_workspace.session.answers("colour")
+    assert [entry.answer for entry in answers] == [key] * 3
+    assert criterion.criterion.n_clusters == 3
+
+
+def test_a_new_group_is_kept_after_a_restart(trained_workspace: Workspace) -> None:
+    key, _ = trained_workspace.criterion("colour").split_group([0, 2])
+    path = trained_workspace.session.path
+    trained_workspace.close()
+    with Workspace(Session.open(path), has_worker=False) as workspace:
+        members = workspace.criterion("colour").status.gallery().members
+        assert sorted(members[key].tolist()) == [0, 2]
+        graph = workspace.session.graph("colour")
+        assert graph.relation(0, 2) is Relation.SAME
+        assert graph.relation(0, 10) is Relation.DIFFERENT  # 10 was shown for the red group
+
+
+@pytest.mark.parametrize("two_groups", [False, True])
+def test_undo_of_its_last_answer_removes_a_group_also_after_a_restart(
+    folder: Path, two_groups: bool
+) -> None:
+    session = make_session(folder, two_groups=two_groups)
+    before, path = session.criterion("colour"), session.path
+    save_half_results(session, n_answers=3)
+    with Workspace(session, has_worker=False) as workspace:
+        workspace.criterion("colour").split_group([0, 2])
+    with Workspace(Session.open(path), has_worker=False) as workspace:
+        criterion = workspace.criterion("colour")
+        criterion.undo()
+        assert len(criterion.status.gallery().groups) == 3  # one answer is left
+        criterion.undo()
+        assert criterion.criterion == before
+        gallery = criterion.status.gallery()
+        assert [group.key for group in gallery.groups] == ["g1", "g2"]
+        assert len(gallery.new) == 0  # every image is in a group
+        key, _ = criterion.split_group([4, 6])  # the group can be made again
+        assert sorted(criterion.status.gallery().members[key].tolist()) == [4, 6]
+
+
+def test_an_older_group_is_removed_after_the_newer_one(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    first, results = criterion.split_group([0, 2])
+    second, _ = criterion.split_group([5, 7])
+    for one in results:
+        criterion.retract(one.id)
+    assert sorted(criterion.status.gallery().members[second].tolist()) == [5, 7]
+    assert criterion.criterion.n_clusters == 4
+    criterion.undo()
+    criterion.undo()
+    assert criterion.criterion.n_clusters == 2
+    assert first not in criterion.status.gallery().members
+
+
+def test_a_single_image_can_be_split_off(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    key, results = criterion.split_group([0])
+    assert [one.accepted for one in results] == [True, True]  # differs from all groups; its label
+    assert criterion.status.gallery().members[key].tolist() == [0]
+
+
+def test_a_third_group_ends_the_rule_for_two_groups(folder: Path) -> None:
+    session = make_session(folder, two_groups=True)
+    save_half_results(session, n_answers=3)
+    with Workspace(session, has_worker=False) as workspace:
+        criterion = workspace.criterion("colour")
+        criterion.answer(Question.pair(0, 1), "different")
+        key, results = criterion.split_group([2, 4])
+        assert all(one.accepted for one in results)
+        assert criterion.criterion.two_groups is False
+        assert sorted(criterion.status.gallery().members[key].tolist()) == [2, 4]
+
+
+def test_an_image_that_must_link_to_the_others_becomes_a_conflict(
+    trained_workspace: Workspace,
+) -> None:
+    criterion = trained_workspace.criterion("colour")
+    criterion.answer(Question.pair(0, 10), "same")
+    _, results = criterion.split_group([0, 2])
+    assert [one.accepted for one in results] == [False, True]
+    (conflict,) = criterion.review.conflicts()
+    assert {entry.answer for entry in conflict.against} == {"same"}
+
+
+def test_a_split_of_all_images_or_of_unknown_ones_is_refused(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    with pytest.raises(InvalidParameterError, match="must leave images in the other groups"):
+        criterion.split_group(list(range(12)))
+    with pytest.raises(InvalidParameterError, match="Image 99 is not in this session"):
+        criterion.split_group([99])
+    assert trained_workspace.session.answers("colour") == []
+
+
+def test_a_move_to_an_unknown_group_is_refused(trained_workspace: Workspace) -> None:
+    with pytest.raises(UnknownNameError, match="'g9' is not a known group"):
+        trained_workspace.criterion("colour").move_images([0], "g9")
+
+
+def test_a_move_of_all_images_is_refused(trained_workspace: Workspace) -> None:
+    gallery = trained_workspace.criterion("colour").status.gallery()
+    graph = trained_workspace.session.graph("colour")
+    with pytest.raises(InvalidParameterError, match="Image 0 cannot be moved"):
+        move_answers(list(range(12)), "g1", gallery, graph)
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"g3": false}', "null"])
+def test_a_damaged_split_history_is_ignored(tmp_path: Path, content: str) -> None:
+    (tmp_path / SplitHistory.FILE).write_text(content)
+    history = SplitHistory(tmp_path)
+    assert history.last in (None, "g")  # an object is read as its keys
+    history.add("g3", had_two_groups=True)
+    assert SplitHistory(tmp_path).remove_last() == ("g3", True)
