@@ -48,7 +48,7 @@ def test_two_criteria_are_compared_in_a_table(
 def test_a_criterion_needs_a_new_name(address: str, open_page: Open, workspace: Workspace) -> None:
     page = open_page(address)
     page.click("#add-criterion")
-    dialog, trouble = page.locator("#dialog-criterion"), page.locator("#problem")
+    dialog, problem = page.locator("#dialog-criterion"), page.locator("#problem")
     page.keyboard.type("   ")
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("Enter a criterion")
@@ -62,7 +62,7 @@ def test_a_criterion_needs_a_new_name(address: str, open_page: Open, workspace: 
     page.keyboard.press("Enter")
     expect(dialog).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Same mood?")
-    expect(trouble).to_be_hidden()
+    expect(problem).to_be_hidden()
     assert [one.name for one in workspace.session.criteria] == ["colour", "mood"]
 
 

@@ -139,12 +139,12 @@ def test_a_label_issue_takes_one_line_on_a_phone(
     page = open_page(address, width=390, height=780)
     add_label_issues(workspace, (0, 1))
     again = page.locator(".label-issue")
-    expect(again).to_contain_text("Check again: you answered same")
+    expect(again).to_contain_text("Check again: you answered “same”")
     for n in (4, 6):
         offer(page, n)
         assert min(visible_heights(page, ".picture")) > 120
         assert min(visible_heights(page, ".choices .examples")) > 40
-    right = again.get_by_role("button", name="Correct")
+    right = again.get_by_role("button", name="It is correct")
     expect(right).to_be_hidden()
     again.locator("summary").click()
     expect(again.locator("img").first).to_be_visible()

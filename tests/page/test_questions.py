@@ -140,7 +140,7 @@ def test_a_note_is_removed_when_another_view_is_opened(
     page = open_page(address)
     note = page.locator("#view-ask .note")
     add_label_issues(workspace, (0, 1))
-    page.locator(".label-issue").get_by_role("button", name="Correct").click()
+    page.locator(".label-issue").get_by_role("button", name="It is correct").click()
     expect(note).to_contain_text("Marked as correct")
     page.keyboard.press("g")
     page.locator("[data-id='2']").first.focus()

@@ -40,10 +40,10 @@ def test_a_label_issue_is_retracted_or_confirmed(
         {"event": "trained", "criterion": "colour", "n_answers": 3, "label_issues": issues}
     )
     again = page.locator(".label-issue")
-    expect(again).to_contain_text("Check again: you answered same")
+    expect(again).to_contain_text("Check again: you answered “same”")
     again.get_by_role("button", name="Retract").click()
     expect(again).to_have_attribute("data-id", str(numbers[1]))
-    again.get_by_role("button", name="Correct").click()
+    again.get_by_role("button", name="It is correct").click()
     expect(again).to_have_count(0)
     assert [entry.id for entry in workspace.session.answers("colour")] == numbers[1:]
     assert workspace.session.confirmed("colour") == {numbers[1]: (0,)}
@@ -75,7 +75,7 @@ def test_a_label_issue_with_none_of_the_groups_can_become_a_new_group(
     )
     again = page.locator(".label-issue")
     expect(again).to_contain_text("is there one more group?")
-    again.get_by_role("button", name="Make a new group").click()
+    again.get_by_role("button", name="New group").click()
     expect(page.locator(".note")).to_contain_text("New group created")
     assert workspace.criterion("colour").status.gallery().members["g3"].tolist() == [2]
     assert workspace.session.criterion("colour").n_clusters == 3

@@ -65,10 +65,12 @@ def served(workspace: Workspace) -> Iterator[tuple[uvicorn.Server, httpx.Client]
         thread.start()
         assert ready.wait(20)
         address = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        with httpx.Client(base_url=address, headers=AUTHORISED, timeout=20) as client:
-            yield server, client
-        server.should_exit = True
-        thread.join(20)
+        try:
+            with httpx.Client(base_url=address, headers=AUTHORISED, timeout=20) as client:
+                yield server, client
+        finally:
+            server.should_exit = True
+            thread.join(20)
         assert not thread.is_alive()
 
 
@@ -89,7 +91,8 @@ def test_events_are_streamed_and_end_with_the_server(workspace: Workspace) -> No
 def test_a_client_that_disconnects_is_unsubscribed(workspace: Workspace) -> None:
     with served(workspace) as (_, client):
         with client.stream("GET", "/api/events") as stream:
-            assert next(stream.iter_lines()) == "event: starting"
+            lines = stream.iter_lines()  # the stream is closed with the iterator
+            assert next(lines) == "event: starting"
             assert len(workspace.events._listeners) == 1
         end = time.monotonic() + 20
         while workspace.events._listeners and time.monotonic() < end:

@@ -11,6 +11,7 @@ from likewise.cli.console import count_noun, print_json, print_line, print_note_
 from likewise.cli.options import AsJson, By, SessionPath, Strict
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
+from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
     from likewise.session.import_answers import Imported

@@ -137,13 +137,13 @@ def _ask_questions(
 
 def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> int:
     """Undo the last change of a person; return the number of answers undone."""
-    from likewise.desk.wording import says
+    from likewise.server.presenters import entry_text
 
     entry = criterion.undo(who)
     if entry is None:
         print_line("There is nothing to undo.")
         return 0
-    print_line(f"Undone: {says(entry, criterion.status.groups)}.")
+    print_line(f"Undone: {entry_text(entry, criterion.status.groups)}.")
     if entry.is_answer:
         criterion.ask_again(workspace.session.as_answer(entry).question, who)
     return 1
@@ -153,7 +153,7 @@ def _print_outcome(
     question: "Question", outcome: "AnswerOutcome", criterion: "CriterionSession"
 ) -> None:
     """Print what else follows from an answer, or what it contradicts."""
-    from likewise.desk.wording import says
+    from likewise.server.presenters import entry_text
     from likewise.workspace.question_queue import n_implied
 
     n_others = n_implied(question, outcome.result)
@@ -162,7 +162,7 @@ def _print_outcome(
     if outcome.conflict is not None:
         against = outcome.conflict.against
         earlier = ", ".join(
-            f"{says(one, criterion.status.groups)} (answer {one.id})" for one in against
+            f"{entry_text(one, criterion.status.groups)} (answer {one.id})" for one in against
         )
         print_note(
             f"  This answer contradicts earlier ones: {earlier}. It is saved as a conflict; type "

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from likewise.cli.console import (
-    check_new_path,
-    count_noun,
-    print_json,
-    print_line,
-    print_note,
-)
+from likewise.cli.console import check_new_path, count_noun, print_json, print_line, print_note
 from likewise.cli.options import AsJson, By, EncoderName, Folder
 from likewise.cli.sessions import check_image_folder
 from likewise.errors import ModelFileError
+from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
     from likewise.cli.console import Bars

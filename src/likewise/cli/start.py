@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import ProgressBars
-    from likewise.server.door import Door
     from likewise.session.session import Session
     from likewise.workspace.workspace import Workspace
 
@@ -82,7 +81,7 @@ def start(
             opened = _open_session(folder, path, bars)
         _ensure_criterion(opened, by, k)
         token = last.token if last is not None else secrets.token_urlsafe(24)
-        page = Door(host, bound.getsockname()[1], token)
+        page = PageAddress(host, bound.getsockname()[1], token)
         workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
         _serve(workspace, bound, page, browser=not no_browser)
 

@@ -82,7 +82,7 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
 
 
 async def _check_query(request: Request) -> None:
-    """Reject unknown query parameters: `?orientation=` must not select the first criterion."""
+    """Reject unknown query parameters, so that a misspelt `by` does not mean the default."""
     known = {one.alias for one in request.scope["route"].dependant.query_params}
     unknown = sorted(request.query_params.keys() - known)
     if unknown:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from likewise.constraints.question import Question
-from likewise.errors import InvalidParameterError
 
 ShortText = Annotated[str, StringConstraints(max_length=200)]
 ImageIndex = Annotated[int, Field(ge=0, le=2**31)]
@@ -32,17 +31,7 @@ class QuestionRequest(BaseModel):
 
     def to_question(self) -> Question:
         """Return the validated question."""
-        n_wanted = {"pair": 2, "label": 1}.get(self.kind, len(self.images))
-        if len(self.images) != n_wanted:
-            raise InvalidParameterError(
-                f"A {self.kind} question must have {n_wanted} image{'s' * (n_wanted > 1)}, got "
-                f"{len(self.images)}; send the question as it was returned."
-            )
-        if self.kind == "pair":
-            return Question.pair(*self.images)
-        if self.kind == "label":
-            return Question.label(*self.images)
-        return Question.choice(self.images[0], tuple(self.images[1:]), tuple(self.groups))
+        return Question.build(self.kind, tuple(self.images), tuple(self.groups))
 
 
 class AnswerRequest(RequestModel):

@@ -27,11 +27,11 @@ export function labelIssueView({ answer: entry, proof }, { confirm, retract, new
     ? "You set the number of groups, and this picture is in none of them. Is the answer wrong, or is there one more group?"
     : "The model finds this answer unlikely. Is it correct?";
   // A click leaves the keyboard to the question; opening it by keyboard keeps the focus.
-  const summary = h("summary", { id: "label-issue", onclick: (event) => event.detail && summary.blur() }, h("h2", {}, "Check again: you answered ", h("b", {}, entry.text)));
+  const summary = h("summary", { id: "label-issue", onclick: (event) => event.detail && summary.blur() }, h("h2", {}, "Check again: you answered ", h("b", {}, `“${entry.text}”`)));
   const details = h("details", { open: isOpen, ontoggle: () => { isOpen = details.open; } }, summary, h("div", { class: "details" },
     h("ul", {}, h("li", { class: "suspected" }, pictures, h("b", {}, entry.text)), others.map((one) => h("li", {}, firstTwo(one), h("b", {}, one.text)))),
     h("div", {}, h("p", {}, reason),
-      h("div", { class: "row" }, isNone ? button("Make a new group", () => newGroup(entry.images[0])) : null,
-        button("Correct", () => confirm(entry.id)), button("Retract", () => retract(entry.id)), button("Later", later, { class: "quiet" })))));
+      h("div", { class: "row" }, isNone ? button("New group", () => newGroup(entry.images[0])) : null,
+        button("It is correct", () => confirm(entry.id)), button("Retract", () => retract(entry.id)), button("Later", later, { class: "quiet" })))));
   return h("section", { class: "review label-issue", "aria-label": "An answer to check", "data-id": entry.id }, details);
 }
