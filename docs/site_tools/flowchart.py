@@ -1,0 +1,192 @@
+"""Render a small subset of Mermaid flowcharts as inline SVG.
+
+The pages contain ordinary Mermaid code, which code-hosting sites draw themselves. MkDocs Material
+would load Mermaid from a CDN; this renderer keeps the built site free of external resources.
+Supported: ``flowchart LR`` or ``TD``, nodes ``id["text"]`` (``<br>`` breaks a line), edges ``-->``
+and ``-->|label|``, and chains of edges on one line. Anything else is an error, so that a page
+never shows an incomplete diagram.
+"""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+_NODE = re.compile(r'\s*(\w+)(?:\["([^"]+)"\])?\s*')
+_EDGE = re.compile(r"(-->|-\.->)(?:\|([^|]+)\|)?")
+_CHAR, _LINE, _PAD, _GAP_ALONG, _GAP_ACROSS = 7.4, 18, 12, 46, 22
+
+
+@dataclass
+class Flowchart:
+    """A parsed diagram: texts of the nodes, and edges as (source, target, label, dashed)."""
+
+    direction: str
+    texts: dict[str, str] = field(default_factory=dict)
+    edges: list[tuple[str, str, str, bool]] = field(default_factory=list)
+
+
+def parse(source: str) -> Flowchart:
+    """Return the diagram that Mermaid code describes.
+
+    Raises
+    ------
+    ValueError
+        If a line is not in the supported subset.
+    """
+    lines = [line for line in source.splitlines() if line.strip() and "%%" not in line]
+    head = re.fullmatch(r"flowchart (LR|TD)", lines[0].strip())
+    if head is None:
+        raise ValueError(f"A diagram must begin with 'flowchart LR' or 'TD', got {lines[0]!r}.")
+    chart = Flowchart(head.group(1))
+    for line in lines[1:]:
+        _parse_line(chart, line)
+    return chart
+
+
+def _parse_line(chart: Flowchart, line: str) -> None:
+    previous, edge, at = "", None, 0
+    while at < len(line):
+        node = _NODE.match(line, at)
+        if node is None:
+            raise ValueError(f"Expected a node in the diagram line {line!r}.")
+        name, text = node.groups()
+        chart.texts[name] = text or chart.texts.get(name, name)
+        if edge is not None:
+            chart.edges.append((previous, name, edge.group(2) or "", edge.group(1) == "-.->"))
+        previous, at = name, node.end()
+        edge = _EDGE.match(line, at)
+        if edge is None and at < len(line):
+            raise ValueError(f"Expected an edge in the diagram line {line!r}.")
+        at = edge.end() if edge else at
+
+
+def layers_of(chart: Flowchart) -> list[list[str]]:
+    """Return the nodes by layer: the longest path from a start, edges back to a start left out."""
+    order = {name: number for number, name in enumerate(chart.texts)}
+    depth = dict.fromkeys(order, 0)
+    forward = [(a, b) for a, b, _, _ in chart.edges if order[a] < order[b]]
+    for a, b in sorted(forward, key=lambda edge: order[edge[0]]):
+        depth[b] = max(depth[b], depth[a] + 1)
+    layers: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
+    for name, level in depth.items():
+        layers[level].append(name)
+    return layers
+
+
+@dataclass(frozen=True)
+class _Box:
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def anchor(self, side: str) -> tuple[float, float]:
+        across, down = self.x + self.width / 2, self.y + self.height / 2
+        sides = {
+            "left": (self.x, down),
+            "right": (self.x + self.width, down),
+            "top": (across, self.y),
+            "bottom": (across, self.y + self.height),
+        }
+        return sides[side]
+
+
+def _place(chart: Flowchart) -> dict[str, _Box]:
+    """Return the box of every node; layers are centred on a common axis."""
+    sizes = {}
+    for name, text in chart.texts.items():
+        lines = text.split("<br>")
+        width = max(len(line) for line in lines) * _CHAR + 2 * _PAD
+        sizes[name] = (width, len(lines) * _LINE + 1.4 * _PAD)
+    flat = chart.direction == "LR"
+    labels = max((len(label) for _, _, label, _ in chart.edges), default=0)
+    gap = max(_GAP_ALONG, labels * _CHAR + 20) if flat else _GAP_ALONG
+    along, boxes, extents = 0.0, {}, []
+    for layer in layers_of(chart):
+        extents.append(sum(sizes[n][flat] for n in layer) + _GAP_ACROSS * (len(layer) - 1))
+    for layer, extent in zip(layers_of(chart), extents, strict=True):
+        across = (max(extents) - extent) / 2
+        thick = max(sizes[name][not flat] for name in layer)
+        for name in layer:
+            width, height = sizes[name]
+            offset = along + (thick - sizes[name][not flat]) / 2
+            x, y = (offset, across) if flat else (across, offset)
+            boxes[name] = _Box(x, y, width, height)
+            across += sizes[name][flat] + _GAP_ACROSS
+        along += thick + gap
+    return boxes
+
+
+def _edge_path(start: _Box, end: _Box, flat: bool) -> tuple[str, tuple[float, float]]:
+    """Return the path from one box to another, and the place of its label."""
+    back = end.x < start.x if flat else end.y < start.y
+    if back:  # around the outside
+        (x1, y1), (x2, y2) = (
+            (start.anchor("bottom"), end.anchor("bottom"))
+            if flat
+            else (start.anchor("right"), end.anchor("right"))
+        )
+        reach = 34
+        if flat:
+            low = max(y1, y2) + reach
+            return f"M{x1:.0f},{y1:.0f} C{x1:.0f},{low:.0f} {x2:.0f},{low:.0f} {x2:.0f},{y2:.0f}", (
+                (x1 + x2) / 2,
+                low - 6,
+            )
+        far = max(x1, x2) + reach * 2
+        return f"M{x1:.0f},{y1:.0f} C{far:.0f},{y1:.0f} {far:.0f},{y2:.0f} {x2:.0f},{y2:.0f}", (
+            far - 14,
+            (y1 + y2) / 2,
+        )
+    (x1, y1), (x2, y2) = (
+        (start.anchor("right"), end.anchor("left"))
+        if flat
+        else (start.anchor("bottom"), end.anchor("top"))
+    )
+    mid = ((x1 + x2) / 2, (y1 + y2) / 2)
+    bend = (
+        f"C{mid[0]:.0f},{y1:.0f} {mid[0]:.0f},{y2:.0f}"
+        if flat
+        else f"C{x1:.0f},{mid[1]:.0f} {x2:.0f},{mid[1]:.0f}"
+    )
+    return f"M{x1:.0f},{y1:.0f} {bend} {x2:.0f},{y2:.0f}", mid
+
+
+def to_svg(source: str) -> str:
+    """Return the SVG element of a diagram in Mermaid code."""
+    chart = parse(source)
+    boxes = _place(chart)
+    flat = chart.direction == "LR"
+    parts = []
+    for a, b, label, dashed in chart.edges:
+        path, (x, y) = _edge_path(boxes[a], boxes[b], flat)
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        parts.append(f'<path d="{path}" class="edge"{dash} marker-end="url(#arrow)"/>')
+        if label:
+            place = f'x="{x:.0f}" y="{y - 4:.0f}"'
+            parts.append(f'<text {place} class="label">{html.escape(label)}</text>')
+    parts += [_node(chart.texts[name], box) for name, box in boxes.items()]
+    width = max(box.x + box.width for box in boxes.values()) + 80
+    height = max(box.y + box.height for box in boxes.values()) + 44
+    marker = (
+        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker></defs>'
+    )
+    return (
+        f'<svg class="flowchart" role="img" viewBox="-4 -4 {width:.0f} {height:.0f}" '
+        f'style="max-width:{width:.0f}px">{marker}{"".join(parts)}</svg>'
+    )
+
+
+def _node(text: str, box: _Box) -> str:
+    lines = text.split("<br>")
+    rows = "".join(
+        f'<text x="{box.x + box.width / 2:.0f}" '
+        f'y="{box.y + 0.7 * _PAD + _LINE * (number + 0.72):.0f}">{html.escape(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    frame = (
+        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '
+        f'height="{box.height:.0f}" rx="5"/>'
+    )
+    return f"<g>{frame}{rows}</g>"
