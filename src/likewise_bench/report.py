@@ -1,7 +1,7 @@
 """The page of results, made from the rows that are kept beside it.
 
-``python -m likewise_bench.report docs/research/runs/*.jsonl -o docs/research/results.md`` and
-``likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md`` are the same.
+``likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md``
+writes it; ``python -m likewise_bench.report FILE... -o PAGE`` does the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from likewise_bench.tables.published import paper_layout, paper_tables
 
 _HEAD = """# Results
 
-This page is generated from the rows in `docs/research/runs/`, one JSON line per run; do not edit it:
+Generated from the rows in `docs/research/runs/`, one JSON line per run; do not edit it:
 
     likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md
 
@@ -44,7 +44,7 @@ def report(files: Sequence[Path]) -> str:
     Parameters
     ----------
     files : sequence of Path
-        Results; beside a file ``docs/research/runs/NAME.jsonl`` its sweep is ``benchmarks/NAME.toml``.
+        Results; the sweep of ``docs/research/runs/NAME.jsonl`` is ``benchmarks/NAME.toml``.
     """
     kept = {file: read_results([file]) for file in sorted(files)}
     rows = [row for of in kept.values() for row in of]
@@ -77,8 +77,8 @@ def _section(file: Path, rows: Sequence[Row]) -> str:
     parts = [f"## {title}\n"]
     if sweep is not None:
         parts += [sweep.about + "\n"] if sweep.about else []
-        command = f"likewise bench sweep benchmarks/{sweep.name}.toml -o docs/research/runs/{file.name}"
-        parts.append(f"    {command}\n")
+        out = f"docs/research/runs/{file.name}"
+        parts.append(f"    likewise bench sweep benchmarks/{sweep.name}.toml -o {out}\n")
         parts += _missing(sweep, rows)
     tables: list[Table] = [*noise_table(rows), *by_answers(rows)]
     return "\n".join([*parts, write(tables, "markdown")])

@@ -72,7 +72,7 @@ def test_papers_tables_without_a_run_of_ours_are_named_only(tmp_path: Path) -> N
     page = report([file])
     assert "### PCL, Table 3: cifar10 by personalised" in page
     assert "### PCL, Table 3: cifar100" not in page
-    assert "no run of ours yet" in page
+    assert "not run here yet" in page
     assert "CC, Table 2" in page.rpartition("no run of ours yet")[2]
 
 
