@@ -8,7 +8,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from docs.site_tools import flowchart, reference  # noqa: E402
+from docs.site_tools import flowchart, reference
 
 
 def _draw(source: str, *_: Any, **__: Any) -> str:
