@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 _NODE = re.compile(r'\s*(\w+)(?:\["([^"]+)"\])?\s*')
 _EDGE = re.compile(r"(-->|-\.->)(?:\|([^|]+)\|)?")
-_CHAR, _LINE, _PAD, _GAP_ALONG, _GAP_ACROSS = 7.4, 18, 12, 46, 22
+_CHAR, _LINE, _PAD, _GAP_ALONG, _GAP_ACROSS = 7.2, 17, 8, 26, 18
+_Point = tuple[float, float]
 
 
 @dataclass
@@ -70,6 +71,11 @@ def layers_of(chart: Flowchart) -> list[list[str]]:
     layers: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
     for name, level in depth.items():
         layers[level].append(name)
+    rank: dict[str, float] = {}
+    for layer in layers:  # near the nodes that lead to it, so that fewer edges cross
+        before = {n: [rank[a] for a, b in forward if b == n and a in rank] for n in layer}
+        layer.sort(key=lambda n: sum(before[n]) / len(before[n]) if before[n] else 0.0)
+        rank |= {name: position - len(layer) / 2 for position, name in enumerate(layer)}
     return layers
 
 
@@ -117,38 +123,25 @@ def _place(chart: Flowchart) -> dict[str, _Box]:
     return boxes
 
 
-def _edge_path(start: _Box, end: _Box, flat: bool) -> tuple[str, tuple[float, float]]:
-    """Return the path from one box to another, and the place of its label."""
-    back = end.x < start.x if flat else end.y < start.y
-    if back:  # around the outside
-        (x1, y1), (x2, y2) = (
-            (start.anchor("bottom"), end.anchor("bottom"))
-            if flat
-            else (start.anchor("right"), end.anchor("right"))
-        )
-        reach = 34
-        if flat:
-            low = max(y1, y2) + reach
-            return f"M{x1:.0f},{y1:.0f} C{x1:.0f},{low:.0f} {x2:.0f},{low:.0f} {x2:.0f},{y2:.0f}", (
-                (x1 + x2) / 2,
-                low - 6,
-            )
-        far = max(x1, x2) + reach * 2
-        return f"M{x1:.0f},{y1:.0f} C{far:.0f},{y1:.0f} {far:.0f},{y2:.0f} {x2:.0f},{y2:.0f}", (
-            far - 14,
-            (y1 + y2) / 2,
-        )
-    (x1, y1), (x2, y2) = (
-        (start.anchor("right"), end.anchor("left"))
-        if flat
-        else (start.anchor("bottom"), end.anchor("top"))
-    )
+def _edge_path(start: _Box, end: _Box, flat: bool, outside: float) -> tuple[str, _Point]:
+    """Return the path from one box to another, and the place of its label.
+
+    An edge back to an earlier layer runs at `outside`, beyond all boxes.
+    """
+    back = end.x <= start.x if flat else end.y <= start.y
+    if back and flat:
+        (x1, y1), (x2, y2) = start.anchor("bottom"), end.anchor("bottom")
+        corners = f"L{x1:.0f},{outside:.0f} L{x2:.0f},{outside:.0f} L{x2:.0f},{y2:.0f}"
+        return f"M{x1:.0f},{y1:.0f} {corners}", ((x1 + x2) / 2, outside)
+    if back:
+        (x1, y1), (x2, y2) = start.anchor("right"), end.anchor("right")
+        corners = f"L{outside:.0f},{y1:.0f} L{outside:.0f},{y2:.0f} L{x2:.0f},{y2:.0f}"
+        return f"M{x1:.0f},{y1:.0f} {corners}", (outside, (y1 + y2) / 2)
+    sides = ("right", "left") if flat else ("bottom", "top")
+    (x1, y1), (x2, y2) = start.anchor(sides[0]), end.anchor(sides[1])
     mid = ((x1 + x2) / 2, (y1 + y2) / 2)
-    bend = (
-        f"C{mid[0]:.0f},{y1:.0f} {mid[0]:.0f},{y2:.0f}"
-        if flat
-        else f"C{x1:.0f},{mid[1]:.0f} {x2:.0f},{mid[1]:.0f}"
-    )
+    first, second = ((mid[0], y1), (mid[0], y2)) if flat else ((x1, mid[1]), (x2, mid[1]))
+    bend = f"C{first[0]:.0f},{first[1]:.0f} {second[0]:.0f},{second[1]:.0f}"
     return f"M{x1:.0f},{y1:.0f} {bend} {x2:.0f},{y2:.0f}", mid
 
 
@@ -157,24 +150,26 @@ def to_svg(source: str) -> str:
     chart = parse(source)
     boxes = _place(chart)
     flat = chart.direction == "LR"
-    parts = []
+    right = max(box.x + box.width for box in boxes.values())
+    bottom = max(box.y + box.height for box in boxes.values())
+    parts, outside = [], (bottom if flat else right) + 8
     for a, b, label, dashed in chart.edges:
-        path, (x, y) = _edge_path(boxes[a], boxes[b], flat)
+        outside += 10 if boxes[b].x <= boxes[a].x else 0
+        path, (x, y) = _edge_path(boxes[a], boxes[b], flat, outside)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         parts.append(f'<path d="{path}" class="edge"{dash} marker-end="url(#arrow)"/>')
         if label:
             place = f'x="{x:.0f}" y="{y - 4:.0f}"'
             parts.append(f'<text {place} class="label">{html.escape(label)}</text>')
     parts += [_node(chart.texts[name], box) for name, box in boxes.items()]
-    width = max(box.x + box.width for box in boxes.values()) + 80
-    height = max(box.y + box.height for box in boxes.values()) + 44
+    width, height = (right, outside) if flat else (outside, bottom)
     marker = (
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker></defs>'
     )
     return (
-        f'<svg class="flowchart" role="img" viewBox="-4 -4 {width:.0f} {height:.0f}" '
-        f'style="max-width:{width:.0f}px">{marker}{"".join(parts)}</svg>'
+        f'<svg class="flowchart" role="img" viewBox="-4 -4 {width + 8:.0f} {height + 8:.0f}" '
+        f'style="max-width:{1.15 * width:.0f}px">{marker}{"".join(parts)}</svg>'
     )
 
 
