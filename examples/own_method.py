@@ -1,59 +1,62 @@
-"""Write your own clustering method: three functions; the base class asks and scores."""
+"""Write your own clustering method: what is trained, and what is asked."""
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.methods import registry
-from likewise.methods.base import Floats, PersonalClusterer
-from likewise.methods.source import Source, VectorSource
+from likewise.estimators import registry
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.data import Data, VectorData
+from likewise.estimators.pair_questioner import PairQuestioner
+from likewise.estimators.params import TrainingPlan
+from likewise.estimators.parts import Learner, Prediction, Questioner, State
 from likewise.progress import Progress
 from likewise_bench.runner import run_benchmark
 from likewise_bench.spec import RunSpec
 
 
-class NearestMean(PersonalClusterer):
-    """Each image goes to the nearest mean of the largest groups that answers about pairs tied."""
+class NearestMean(Learner):
+    """Assigns each image to the nearest mean of the largest must-linked groups."""
 
-    asks: ClassVar[tuple[str, ...]] = ("pair",)
+    plan = TrainingPlan(n_rounds=4, epochs_per_round=1)
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        strategy: str = "random",
-        encoder: Any = "bundled",
-        plan: Any = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_clusters, self.strategy, self.encoder = n_clusters, strategy, encoder
-        self.plan, self.random_state = plan, random_state
+    def build(self, data: Data, n_clusters: int, seed: int) -> None:
+        self.data, self.n_clusters = data, n_clusters
+        self.means = data.matrix[:n_clusters].copy() if isinstance(data, VectorData) else None
 
-    def _build(self) -> None:
-        assert isinstance(self._source, VectorSource)
-        self._means = self._source.matrix[: self._n_clusters].copy()
+    def train(self, constraints: ConstraintGraph, epochs: int | None, progress: Progress) -> None:
+        groups, sizes = np.unique(constraints.groups(), return_counts=True)
+        for cluster, group in enumerate(groups[np.argsort(-sizes)[: self.n_clusters]]):
+            self.means[cluster] = self.data.matrix[constraints.groups() == group].mean(axis=0)
 
-    def _improve(self, n_epochs: int | None, progress: Progress) -> None:
-        """The largest groups that answers tied together give the means."""
-        assert isinstance(self._source, VectorSource)
-        for cluster, members in enumerate(_largest(self.constraints_, self._n_clusters)):
-            self._means[cluster] = self._source.matrix[members].mean(axis=0)
-
-    def _read_out(self, source: Source) -> tuple[Floats, Floats]:
-        assert isinstance(source, VectorSource)
-        away = np.square(source.matrix[:, None] - self._means[None]).sum(axis=2)
+    def predict(self, data: Data) -> Prediction:
+        rows = data.matrix
+        away = np.square(rows[:, None] - self.means[None]).sum(axis=2)
         near = np.exp(-(away - away.min(axis=1, keepdims=True)))
-        return source.matrix, near / near.sum(axis=1, keepdims=True)
+        return Prediction(rows, near / near.sum(axis=1, keepdims=True))
+
+    def get_state(self) -> State:
+        return {"means": self.means}
+
+    def set_state(self, state: State) -> None:
+        self.means = state["means"]
 
 
-def _largest(graph: ConstraintGraph, k: int) -> list[Any]:
-    groups, sizes = np.unique(graph.groups(), return_counts=True)
-    return [np.flatnonzero(graph.groups() == g) for g in groups[np.argsort(-sizes)[:k]]]
+@dataclass(eq=False, repr=False)
+class NearestMeanClusterer(InteractiveClusterer):
+    n_clusters: int = 8
+    _: KW_ONLY
+    strategy: str = "random"
+    encoder: Any = None
+    random_state: int | None = None
+
+    def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
+        return NearestMean(), PairQuestioner(self.settings_.strategy, "random")
 
 
-registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestMean"}
-row = run_benchmark(
-    RunSpec("nearest", dataset="digits", criterion="half", n_images=200, n_questions=40)
-)
+registry.METHODS = {**registry.METHODS, "nearest": f"{__name__}:NearestMeanClusterer"}
+run = RunSpec("nearest", dataset="digits", criterion="half", n_images=200, n_questions=40)
+row = run_benchmark(run)
 print(f"{row['method']}: ACC {row['acc']:.2f} after {row['n_answers']} answers")
