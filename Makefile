@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench mutants format clean
+.PHONY: demo test check docs bench mutants format clean
 
 $(VENV)/.package: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -38,6 +38,16 @@ $(CHROMIUM):
 
 test: check | $(CHROMIUM)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup  # threads of one worker would only wait for the other
+
+$(VENV)/.docs: $(VENV)/.package
+	@echo "installing the tools for the documentation"
+	@$(PIP) -e '.[docs]' 2>&1 | { grep -v '^WARNING: Location' || true; }
+	@$(BIN)/python -c 'import mkdocs, mkdocstrings'
+	@touch $@
+
+# The site is build/site/index.html; it works without a server and loads nothing from elsewhere.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed
