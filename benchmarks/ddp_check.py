@@ -1,4 +1,4 @@
-"""Run by torchrun: CC for twenty steps, loss and parameters written down by the first rank."""
+"""Train CC for twenty steps under torchrun; rank 0 writes loss and parameters as JSON."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ STEPS = 20
 
 
 def train(kind: str) -> dict[str, list[float]]:
-    """Return loss by epoch and all parameters after `STEPS` steps on made data."""
+    """Return loss by epoch and all parameters after `STEPS` steps on synthetic data."""
     rng = stream(0, "ranks", kind)
     plan = Plan(epochs_per_round=STEPS // 4, batch_size=64, learning_rate=3e-4, precision="float32")
     shape = Architecture(n_features=64, n_hidden=64, n_projection=32, size=16)
@@ -43,10 +43,10 @@ def train(kind: str) -> dict[str, list[float]]:
 
 
 def small_network() -> nn.Module:
-    """Return a convolutional network with batch statistics, not deep enough to be chaotic.
+    """Return a convolutional network with batch statistics, shallow enough for comparison to 1e-5.
 
-    In float32 a ResNet-18 is: a change of 1e-7 in its weights moves a gradient of the
-    second step by 4 % (seen with one process), so nothing could agree to 1e-5.
+    A ResNet-18 in float32 is too sensitive: a change of 1e-7 in its weights changes a
+    gradient of the second step by 4 % (measured with one process).
     """
     return nn.Sequential(
         nn.Conv2d(3, 16, 3, stride=2, padding=1, bias=False),
@@ -61,7 +61,7 @@ def small_network() -> nn.Module:
 
 
 def main() -> None:
-    """Train and write; one thread a process, so that sums have one order."""
+    """Train and write; one thread per process, so that sums have a fixed order."""
     out, kind = Path(sys.argv[1]), sys.argv[2]
     torch.set_num_threads(1)
     facts = train(kind)

@@ -1,4 +1,4 @@
-"""Several pages at once, as a load: each answers, hears the news, and asks for what it shows."""
+"""Load test of the server: several clients answer, listen to events and fetch views."""
 
 import http.client
 import json
@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.synthetic_load_data import group_of
 
-_AGAIN = 0.2  # seconds before a page asks for the status again
+_AGAIN = 0.2  # seconds between two requests for the status
 
 
 @dataclass
 class Seen:
-    """What a crowd saw: seconds of every answer, what went wrong, and what it was told."""
+    """Result of a load test: seconds per answer, errors, acknowledged entries, seconds per view."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Seen:
 
 
 class Caller:
-    """One connection to the server of an address that `likewise start` printed."""
+    """One connection to the server at the address that `likewise start` printed."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -35,7 +35,7 @@ class Caller:
         self._wire = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
 
     def __call__(self, method: str, path: str, body: object = None) -> Any:
-        """Return the reply, or raise what the server said."""
+        """Return the reply; raise the server's error."""
         sent = None if body is None else json.dumps(body)
         self._wire.request(
             method, path, sent, {**self._headers, "Content-Type": "application/json"}
@@ -47,13 +47,13 @@ class Caller:
         return json.loads(content)
 
     def news(self) -> http.client.HTTPResponse:
-        """Return the stream of news."""
+        """Return the stream of server-sent events."""
         self._wire.request("GET", "/api/events", headers=self._headers)
         return self._wire.getresponse()
 
 
 def right_answer(question: dict[str, Any]) -> str:
-    """Return what the names of the pictures say."""
+    """Return the correct answer, derived from the file names."""
     first, *others = (group_of(name) for name in question["names"])
     if question["kind"] == "pair":
         return "same" if first == others[0] else "different"
@@ -62,7 +62,7 @@ def right_answer(question: dict[str, Any]) -> str:
 
 
 class LoadTest:
-    """Clients that answer together at a steady rate for some seconds.
+    """Clients that together answer at a constant rate.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class LoadTest:
         With its token.
     n_clients : int
     rate : float
-        Answers a second of all clients together.
+        Answers per second of all clients together.
     seconds : float
     """
 
@@ -81,7 +81,7 @@ class LoadTest:
         self.seen = Seen()
 
     def run(self) -> Seen:
-        """Let all clients work, and return what they saw."""
+        """Run all clients and return the result."""
         self._begin = time.perf_counter()
         self._end = self._begin + self._seconds
         jobs: list[Callable[[int], None]] = [self._answer, self._listen]
@@ -103,7 +103,7 @@ class LoadTest:
             self.seen.errors.append(f"client {number}: {error!r}")
 
     def _answer(self, number: int) -> None:
-        """Answer at a steady rate; one that comes late is not made up for."""
+        """Answer at a constant rate; late answers are not made up for."""
         call, client = Caller(self._address), f"client {number}"
         line = call("GET", f"/api/questions?n=4&client={number}")["questions"]
         due = self._begin + self._pause * number / self._n_clients
@@ -117,16 +117,16 @@ class LoadTest:
             self.seen.acknowledged.append(reply["id"])
             line = reply["questions"]
         if not line:
-            self.seen.errors.append(f"client {number} was left without a question")
+            self.seen.errors.append(f"client {number} got no question")
 
     def _listen(self, number: int) -> None:
-        """Do what a page does at every piece of news; the first one shows the groups."""
+        """Fetch what a page fetches at each event; client 0 shows the groups, client 1 the map."""
         call, news = Caller(self._address), Caller(self._address).news()
         next_look = 0.0
         while time.perf_counter() < self._end:
             line = news.readline()
             if not line:
-                raise OSError("the news ended")
+                raise OSError("the event stream ended")
             if line.startswith(b"event: answers") and time.perf_counter() >= next_look:
                 self._look(call, "/api/status")
                 next_look = time.perf_counter() + _AGAIN

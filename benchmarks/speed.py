@@ -1,11 +1,11 @@
-"""All speed figures by one command: ``make bench``, or ``python -m benchmarks.speed``."""
+"""Run all speed benchmarks: ``make bench``, or ``python -m benchmarks.speed [PART ...]``."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-#: Imported when they are wanted: the memory of a graph is not to be measured with torch in it.
+#: Imported when needed, so that the memory of a constraint graph is measured without torch.
 PARTS = {
     "constraints": "benchmarks.speed_constraints:constraints_bench",
     "encoders": "benchmarks.speed_encoders:encoders_bench",
@@ -17,13 +17,13 @@ PARTS = {
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the rows of the parts named on the command line, or of all."""
+    """Print the rows of the named parts, or of all parts."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
-    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; all without one")
+    parser.add_argument("part", nargs="*", help=f"{', '.join(PARTS)}; default: all")
     names: list[str] = parser.parse_args(words).part
     for name in names:
         if name not in PARTS:
-            parser.error(f"there is no part {name!r}; choose of {', '.join(PARTS)}")
+            parser.error(f"unknown part {name!r}; choose from {', '.join(PARTS)}")
     for name in names or PARTS:
         sys.stdout.write(f"\n== {name}\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How long a person waits for `Likewise`: the next question, and training after ten answers."""
+"""Latency of `Likewise`: the next question, and training after ten answers."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -20,19 +20,19 @@ from likewise_bench.runner import peak_memory_mb
 MILLION = {"all": 1280}
 Grids = Mapping[str, tuple[int, int]]
 ASKED_IN, MEMORY_MB = 0.1, 2000.0
-_ANSWERS, _MORE, _K = (20, 100), 10, 10  # in the midst of coverage, and after it
+_ANSWERS, _MORE, _K = (20, 100), 10, 10  # during the coverage phase, and after it
 _PART = 50_000  # images made at a time
 
 
 @dataclass(frozen=True)
 class Wait:
-    """What was measured for one size.
+    """Measurements for one collection size.
 
     Parameters
     ----------
     start, train, question : float
-        Seconds to take the collection in, to train after ten more answers, and
-        until the next question; of the last two the longest seen.
+        Seconds to start, to train after ten more answers, and until the next
+        question; the last two are maxima.
     memory_mb : float
         Beyond the vectors.
     """
@@ -44,27 +44,27 @@ class Wait:
 
 
 def likewise_bench() -> Iterator[str]:
-    """Yield the printed rows: 60,000 images as the bundled encoder sees them, and a million."""
+    """Yield the printed rows: 60,000 images with bundled embeddings, 10^6 with plain vectors."""
     nowhere: Grids = {}
     bundled = make_encoder()
     seen = dict(bundled.facets), dict(grids_of(bundled))
     sizes = ((60_000, *seen, 3.0), (1_000_000, MILLION, nowhere, 20.0))
     for n_images, facets, grids, most in sizes:
-        # A process each: the peak of memory never falls.
+        # One process per size, because peak memory never decreases.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             wait = alone.submit(measure, n_images, facets, grids).result()
         n_bytes = sum(widths(grids).values())
         places = f" and {n_bytes:,} bytes of places" if grids else ""
         numbers = f"{sum(facets.values()):,} numbers{places} each"
         yield f"{n_images:,} images, {numbers}, up to {_ANSWERS[-1]} answers:"
-        yield f"  taken in                     {wait.start:8.2f} s"
+        yield f"  start                        {wait.start:8.2f} s"
         yield _row("training after ten answers", wait.train, most, "s")  # the longest
-        yield _row("next question, at worst", wait.question, ASKED_IN, "s")
+        yield _row("next question, maximum", wait.question, ASKED_IN, "s")
         yield _row("memory beyond the vectors", wait.memory_mb, MEMORY_MB, "MB")
 
 
 def measure(n_images: int, facets: Mapping[str, int], grids: Grids) -> Wait:
-    """Return the waits of a person with so many images."""
+    """Return the measurements for `n_images` images."""
     X, truth = _collection(n_images, facets, grids)
     oracle, before = LabelOracle(truth), peak_memory_mb()
     model = Likewise(_K, random_state=0)
@@ -80,7 +80,7 @@ def measure(n_images: int, facets: Mapping[str, int], grids: Grids) -> Wait:
         model.train()
         trained.append(time.perf_counter() - began)
         began = time.perf_counter()
-        model.ask(_MORE)  # in the page this is prepared by the trainer, before anyone asks
+        model.ask(_MORE)  # on the page the worker prepares this before it is requested
         waits.append((time.perf_counter() - began) / _MORE)
     return Wait(started, max(trained), max(waits), peak_memory_mb() - before)
 
@@ -101,7 +101,7 @@ def _converse(model: Likewise, oracle: LabelOracle, n: int) -> list[float]:
 def _collection(
     n_images: int, facets: Mapping[str, int], grids: Grids
 ) -> tuple[Embeddings, npt.NDArray[np.intp]]:
-    """Return vectors in ten clouds that overlap, and the cloud of each."""
+    """Return vectors in ten overlapping Gaussian clusters, and the cluster of each."""
     rng = stream(0, "speed of likewise")
     truth = rng.integers(_K, size=n_images)
     centres = rng.standard_normal((_K, sum(facets.values())), dtype=np.float32)

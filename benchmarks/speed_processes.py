@@ -1,4 +1,4 @@
-"""One process against two: how far loss and parameters of CC are apart after twenty steps."""
+"""Difference of loss and parameters of CC after twenty steps, one process against two."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def difference(kind: str) -> tuple[float, float]:
 
 
 def run_ranks(kind: str, n_processes: int) -> dict[str, list[float]]:
-    """Return what `ranks` wrote under torchrun, and see that all processes were there."""
+    """Return what `benchmarks.ddp_check` wrote under torchrun; check the number of processes."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "facts.json"
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -48,7 +48,7 @@ def run_ranks(kind: str, n_processes: int) -> dict[str, list[float]]:
 
 
 def processes_bench() -> list[str]:
-    """Return a printed row for each kind of input."""
+    """Return one printed row per kind of input."""
     rows = []
     for kind in ("vectors", "pictures"):
         loss, parameters = difference(kind)

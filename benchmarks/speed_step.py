@@ -1,6 +1,6 @@
-"""Where the time of one PCL step goes: the network, or what this project adds to it.
+"""Time of one PCL step by part: the network, and what this project adds to it.
 
-Seconds are those of the processor, so that other programs on the machine do not count.
+CPU seconds, so that other programs on the machine do not count.
 """
 
 import time
@@ -21,7 +21,7 @@ from likewise.nn.training import step
 from likewise.oracles.simulated import LabelOracle
 from likewise.seeds import stream
 
-AT_MOST = 0.20  # what must hold: share of all that is not the network
+AT_MOST = 0.20  # maximum share of the time outside the network
 OURS = ("augmentation", "relations", "losses", "query scoring")
 NETWORK = ("forward", "backward", "optimiser")
 BACKBONES = ("resnet18:stem=3x3/2", "resnet18")
@@ -30,14 +30,14 @@ Seconds = dict[str, float]
 
 
 def step_bench(n_steps: int = 8) -> Iterator[str]:
-    """Yield the printed rows: seconds of each part, for a small stem and for the papers'."""
+    """Yield the printed rows: seconds of each part, for a small stem and for the papers' stem."""
     for backbone in BACKBONES:
         seconds = time_steps(backbone, n_steps)
         yield from rows(backbone, seconds)
 
 
 def rows(backbone: str, seconds: Seconds) -> Iterator[str]:
-    """Yield what was measured, a part a row, and the share that must stay small."""
+    """Yield one row per part, and the share outside the network."""
     total, ours = sum(seconds.values()), sum(seconds[part] for part in OURS)
     yield (
         f"PCL, {backbone}, {_BATCH} images of {_SIZE} px in two views, bf16, "
@@ -50,14 +50,14 @@ def rows(backbone: str, seconds: Seconds) -> Iterator[str]:
 
 
 def time_steps(backbone: str, n_steps: int) -> Seconds:
-    """Return the seconds of each part of a step, the median over steps; the first is left out."""
+    """Return the median seconds of each part over all steps but the first."""
     model, oracle = _pcl(backbone)
     steps = [_one_step(model, oracle, number) for number in range(n_steps + 1)][1:]
     return {part: float(np.median([one[part] for one in steps])) for part in (*NETWORK, *OURS)}
 
 
 def _pcl(backbone: str) -> tuple[PCL, LabelOracle]:
-    """Return PCL with some answers, and who answers."""
+    """Return PCL with some answers, and the oracle."""
     rng = stream(0, "speed of a step")
     pictures = rng.integers(0, 256, size=(_IMAGES, _SIZE, _SIZE, 3), dtype=np.uint8)
     truth = rng.integers(0, 2, size=_IMAGES)
@@ -101,7 +101,7 @@ def _one_step(model: PCL, oracle: LabelOracle, number: int) -> Seconds:
 
 
 def _backward_and_step(loss: torch.Tensor, optimiser: Any, spent: Seconds) -> None:
-    """Step as the engine does, the optimiser's own part timed."""
+    """Step as training does, with the optimiser timed separately."""
     plain: Callable[..., Any] = optimiser.step
 
     def timed(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Many tiny pictures with vectors ready: a large folder for the page, without the wait."""
+"""Synthetic load data: many tiny images with precomputed vectors."""
 
 import io
 from pathlib import Path
@@ -18,7 +18,7 @@ _SPREAD = 6.0  # of the vectors of a group, in units of the distance of two of t
 
 
 def paint(folder: Path, n_images: int, n_groups: int) -> list[Path]:
-    """Paint pictures no two of which are equal; the name begins with the group it is in."""
+    """Write distinct images; each file name begins with the number of its group."""
     groups = stream(0, "tiny pictures").integers(n_groups, size=n_images).tolist()
     paths = []
     for number, group in enumerate(groups):
@@ -30,7 +30,7 @@ def paint(folder: Path, n_images: int, n_groups: int) -> list[Path]:
 
 
 def group_of(name: str) -> str:
-    """Return the group that is in the name of a picture.
+    """Return the group encoded in a file name.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def group_of(name: str) -> str:
 
 
 def keep_vectors(session: Path, identities: list[str], names: list[str], encoder: str) -> None:
-    """Put vectors of the pictures' groups where the session looks for those of the encoder."""
+    """Write synthetic vectors into the session's embedding cache."""
     made = make_encoder(encoder)
     rng = stream(0, "tiny vectors")
     groups = np.array([int(group_of(name)) for name in names])
@@ -63,7 +63,7 @@ def _around(centres: npt.NDArray[np.float32], rng: np.random.Generator) -> npt.N
 
 
 def _picture(number: int, group: int, n_groups: int) -> bytes:
-    """Return a PNG whose first pixels spell its number."""
+    """Return a PNG whose first pixels encode its number."""
     pixels = np.full((8, 8, 3), 255 * group // n_groups, dtype=np.uint8)
     pixels[0, :4, 0] = np.frombuffer(number.to_bytes(4, "big"), dtype=np.uint8)
     file = io.BytesIO()

@@ -25,7 +25,7 @@ def test_a_name_like_no_other_is_answered_with_all_there_are() -> None:
 def test_answers_that_ended_early_are_kept_in_the_error() -> None:
     error = AnswersEndedError(("same", "different"), 5)
     assert error.answers == ["same", "different"]
-    assert str(error).startswith("The answers ended after 2 of 5 questions; what was answered is")
+    assert str(error).startswith("The answers ended after 2 of 5 questions; they are stored")
 
 
 @pytest.mark.parametrize(

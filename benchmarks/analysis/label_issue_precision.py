@@ -23,8 +23,8 @@ from likewise_bench.spec import RunSpec, split_parts
 _A_TRAINING = 5  # answers
 
 
-def interviewed(model: Likewise, X: object, oracle: Oracle, n_answers: int) -> Likewise:
-    """Return the model after so many answers."""
+def answered_model(model: Likewise, X: object, oracle: Oracle, n_answers: int) -> Likewise:
+    """Return the model after `n_answers` answers."""
     model.start(X)
     for _ in range(n_answers // _A_TRAINING):
         for _ in range(_A_TRAINING):
@@ -35,7 +35,7 @@ def interviewed(model: Likewise, X: object, oracle: Oracle, n_answers: int) -> L
 
 
 def count(model: Likewise, truth: Oracle) -> tuple[int, int, int]:
-    """Return how many answers are offered again, how many of these are wrong, and how many are."""
+    """Return the number of label issues, of wrong ones among them, and of wrong answers in all."""
     said = model.constraints_.answers
     right = truth.answer([answer.question for answer in said.values()])
     wrong = {n for n, meant in zip(said, right, strict=True) if said[n].answer != meant.answer}
@@ -44,12 +44,12 @@ def count(model: Likewise, truth: Oracle) -> tuple[int, int, int]:
 
 
 def offered(run: RunSpec) -> dict[str, Any]:
-    """Return a row: of how many answers some are offered again, and how many were slips."""
+    """Return one row with the counts of `count`."""
     dataset = load(run)
     truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
     inputs = make_inputs(run, dataset, truth.parts)
     model = Likewise(truth.n_values, random_state=run.seed)
-    interviewed(model, inputs.train, truth.oracle(run), run.n_questions)
+    answered_model(model, inputs.train, truth.oracle(run), run.n_questions)
     n_offered, n_found, n_wrong = count(model, truth.oracle(replace(run, noise=0.0)))
     return {
         "dataset": dataset.name,
@@ -64,7 +64,7 @@ def offered(run: RunSpec) -> dict[str, Any]:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print one JSON object a seed."""
+    """Print one JSON object per seed."""
     parser = run_parser(__doc__)
     parser.set_defaults(method="likewise")
     parser.add_argument("--questions", type=int, default=100)

@@ -1,4 +1,4 @@
-"""Two strategies against each other: paired differences over seeds, with their intervals."""
+"""Compare two strategies: paired differences over seeds, with confidence intervals."""
 
 import json
 import sys
@@ -24,17 +24,15 @@ def paired(run: RunSpec, strategies: tuple[str, str], budgets: Sequence[int], n_
     Parameters
     ----------
     run : RunSpec
-        Everything that both strategies share.
+        Common to both strategies.
     strategies : two names
-        The first less the second.
+        The difference is first minus second.
     budgets : list of int
     n_seeds : int
-        Seeds 0, 1, …; a pair has the same data, images, first network and draws.
+        Seeds 0, 1, …; both runs of a pair share data, initial network and draws.
     """
     if n_seeds < 2:
-        raise InvalidParameterError(
-            f"n_seeds={n_seeds} leave nothing to vary; an interval needs at least 2 seeds."
-        )
+        raise InvalidParameterError(f"n_seeds must be at least 2 for an interval, got {n_seeds}.")
     points = [_point(run, strategies, budget, n_seeds) for budget in budgets]
     return {
         "dataset": run.dataset,
@@ -87,7 +85,7 @@ def difference(values: np.typing.NDArray[np.floating]) -> Row:
 
 
 def lines(row: Row) -> Iterator[str]:
-    """Yield a row as a person reads it."""
+    """Yield a row as text."""
     yield f"{row['dataset']} by {row['criterion']}, {row['method']}: {row['first']} less " + str(
         row["second"]
     )
@@ -99,7 +97,7 @@ def lines(row: Row) -> Iterator[str]:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print one JSON object on stdout, and the same in words beside it."""
+    """Print one JSON object on stdout, and the same as text on stderr."""
     parser = run_parser(__doc__)
     parser.add_argument("--strategies", nargs=2, default=["joint", "random"])
     parser.add_argument("--questions", nargs="+", type=int, default=[30, 100, 300])

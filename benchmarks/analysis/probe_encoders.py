@@ -1,7 +1,7 @@
-"""What a plain classifier reads from an encoder's vectors with a hundred labels: for choosing one.
+"""Linear probe of encoders with a hundred labels, to choose one.
 
 ``python -m benchmarks.analysis.probe_encoders DATA ENCODER...`` prints the table of
-docs/encoders.md. A probe tells encoders apart; it is no result of ours.
+docs/encoders.md. It compares encoders; it is not a result of a method.
 """
 
 import sys
@@ -32,7 +32,7 @@ _N_TIMED = 64
 
 
 def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[str]:
-    """Yield the lines of a Markdown table: a row for the last layer, and one for all facets."""
+    """Yield the lines of a Markdown table: per encoder, the last layer and all feature blocks."""
     sets = {name: _some(load_dataset(name, data), seed) for name in DATASETS}
     tasks = [(name, column) for name, one in sets.items() for column in one.criteria]
     heads = " | ".join(f"{a} {b}" for a, b in tasks)
@@ -52,23 +52,23 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
 
 
 def rates_of(encoders: Sequence[str]) -> dict[str, float]:
-    """Return pictures a second of each, from pixels to vectors, all on the same pictures."""
+    """Return images per second of each encoder, from pixels to vectors, on the same images."""
     pictures = list(make_scenes(_N_TIMED)[0])
     made = {name: make_encoder(name) for name in encoders}
     ways = {name: partial(encoder.encode, pictures) for name, encoder in made.items()}
     for way in ways.values():
-        way()  # loading the weights is not what is timed
+        way()  # load the weights before timing
     return measure_rates(ways, len(pictures))
 
 
 def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
-    """Return the vectors of a data set of pictures, kept in the user's cache."""
-    assert dataset.collection is not None  # all of `DATASETS` are pictures
+    """Return the embeddings of an image data set, cached in the user's cache."""
+    assert dataset.collection is not None  # all of `DATASETS` are images
     return embed(dataset.collection, make_encoder(encoder), EmbeddingStore(default_cache()))
 
 
 def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
-    """Return facets side by side: signed root, each column standardised, rows of length one."""
+    """Return concatenated blocks: signed square root, standardised columns, unit rows."""
     columns = []
     for facet in facets:
         x = np.sign(vectors.facets[facet]) * np.sqrt(np.abs(vectors.facets[facet]))
@@ -90,7 +90,7 @@ def probe(x: Floats, labels: npt.NDArray[np.str_], seed: int) -> float:
 
 
 def _some(dataset: Dataset, seed: int) -> Dataset:
-    """Return some of the test images of a large set, and a small set as it is."""
+    """Return a sample of the test images of a large data set; a small one unchanged."""
     if dataset.test is None or dataset.collection is None:
         return dataset
     chosen = stream(seed, "probe", "images").permutation(dataset.test)[:N_CIFAR]

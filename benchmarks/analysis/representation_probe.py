@@ -1,4 +1,4 @@
-"""Is the representation targeted? Probes of z for the wanted and another criterion."""
+"""Probes of the learned representation z for the wanted criterion and for another one."""
 
 import json
 import sys
@@ -30,14 +30,14 @@ _EPOCHS = 5  # over which meetings are counted
 
 
 def targeted(run: RunSpec, other: str) -> Row:
-    """Return the probes before and after the answers, and what the logs say.
+    """Return the probes before and after the answers, and monitored values.
 
     Parameters
     ----------
     run : RunSpec
-        `criterion` is the one that is meant.
+        `criterion` is the wanted one.
     other : str
-        Another criterion of the same images, of which nothing is said.
+        Another criterion of the same images, about which nothing is asked.
     """
     dataset = load(run)
     truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
@@ -73,7 +73,7 @@ def targeted(run: RunSpec, other: str) -> Row:
 def probes(rows: Rows, labels: Mapping[str, Labels], images: Labels, seed: int) -> Row:
     """Return the accuracy of a linear probe and of nearest neighbours, for each criterion.
 
-    Both learn from one half of `images`, drawn from the seed, and are marked on the other.
+    Both learn from one half of `images`, drawn from the seed, and are scored on the other.
     """
     order = stream(seed, "probe").permutation(images)
     learn, test = order[: len(order) // 2], order[len(order) // 2 :]

@@ -1,4 +1,4 @@
-"""What all labels would give: a linear classifier on the same vectors, cross-validated."""
+"""Supervised upper bound: a cross-validated linear classifier on the same vectors."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ _FOLDS, _N_WORDS = 5, 128
 
 
 def ceiling(run: RunSpec) -> dict[str, Any]:
-    """Return the mean accuracy over five folds, each learned from the labels of the others."""
+    """Return the mean accuracy over five folds."""
     dataset = load(run)
     ground_truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
     inputs = make_inputs(run, dataset, ground_truth.parts)
@@ -41,7 +41,7 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 
 
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
-    """Return the same with the collection's own words as further facets; None without places."""
+    """Return the same with visual words as further blocks; None without local features."""
     places = getattr(vectors, "places", None)
     words = Vocabulary(_N_WORDS, seed).fit(places)(places)
     if not words:
@@ -52,15 +52,15 @@ def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | Non
 
 
 def cross_validated(rows: npt.NDArray[np.floating], truth: npt.NDArray[Any], seed: int) -> float:
-    """Return the mean accuracy of a ridge classifier on images whose labels it has not seen."""
+    """Return the mean cross-validated accuracy of a ridge classifier."""
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-    strength = float(np.square(rows).sum(axis=1).mean())  # as much as one image: no search
+    strength = float(np.square(rows).sum(axis=1).mean())  # mean squared norm of a row; not tuned
     scores = cross_val_score(RidgeClassifier(strength), rows, truth, cv=folds)
     return float(scores.mean())
 
 
 def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
-    """Return facets of equal weight, as the methods see them."""
+    """Return blocks of equal weight, as the methods use them."""
     import torch
 
     is_plain = isinstance(vectors, np.ndarray)
@@ -74,7 +74,7 @@ def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print one JSON object a seed."""
+    """Print one JSON object per seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--data")

@@ -1,8 +1,8 @@
-"""Every error the package raises on purpose.
+"""The exceptions and warnings of the package.
 
-A message says, in this order: the value that is wrong, why it cannot be, and
-what to do next. The command line prints it after ``Error:`` and the page shows
-it as it stands, so it must make sense to a person who never saw our code.
+An error message has one shape: what must hold, what was given, what to do. The
+command line prints it after ``Error:`` and the page shows it unchanged, so it
+must be clear to a user who does not know the code.
 """
 
 import difflib
@@ -11,24 +11,24 @@ from typing import Any
 
 
 class LikewiseError(Exception):
-    """Base of all deliberate errors; anything else that escapes is a bug."""
+    """Base class of all errors that are raised on purpose."""
 
 
 class InvalidParameterError(LikewiseError, ValueError):
-    """A parameter has a value that can never work."""
+    """A parameter has an invalid value."""
 
 
 class UnknownNameError(InvalidParameterError):
-    """A name was given that is not among the known ones.
+    """A name is not one of the known names.
 
     Parameters
     ----------
     what : str
-        What kind of thing was named, as a person says it: ``"method"``.
+        Kind of the named object, for the message: ``"method"``.
     name : str
-        The name as it was given.
+        The given name.
     known : iterable of str
-        The names there are.
+        The valid names.
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
@@ -41,19 +41,19 @@ class UnknownNameError(InvalidParameterError):
 
 
 class CollectionError(LikewiseError, ValueError):
-    """A folder, list or array of pictures cannot be used as a collection."""
+    """A folder, list or array of images cannot be used as a collection."""
 
 
 class ImageError(LikewiseError, OSError):
-    """One picture cannot be read; it is left out by name, a run goes on."""
+    """An image cannot be read."""
 
 
 class PoolExhaustedError(LikewiseError):
-    """More questions were asked for than there are pairs left to ask about."""
+    """More questions were requested than pairs are left to ask about."""
 
 
 class AnswersFileError(LikewiseError, ValueError):
-    """An answers file has lines that cannot be taken in."""
+    """An answers file has invalid lines."""
 
 
 class SessionError(LikewiseError, OSError):
@@ -69,43 +69,43 @@ class NewerSessionError(SessionError):
 
 
 class EncoderError(LikewiseError):
-    """An encoder cannot be had, or does not give vectors."""
+    """An encoder is not available, or does not return vectors."""
 
 
 class ModelFileError(LikewiseError, ValueError):
-    """A saved model or checkpoint cannot be loaded as asked."""
+    """A saved model or checkpoint cannot be loaded."""
 
 
 class DatasetError(LikewiseError):
-    """A data set or its table of labels is missing, broken or does not fit."""
+    """A data set or its table of labels is missing, invalid or inconsistent."""
 
 
 class SweepFileError(LikewiseError, ValueError):
-    """A sweep file cannot be read, or asks for what cannot be run."""
+    """A sweep file cannot be read, or describes a run that is impossible."""
 
 
 class ResultsFileError(LikewiseError, ValueError):
-    """A file of results cannot be read, or lacks what is wanted of it."""
+    """A results file cannot be read, or lacks the requested rows."""
 
 
 class UnansweredError(LikewiseError, LookupError):
-    """A question was put to recorded answers that do not hold it."""
+    """The recorded answers contain no answer to a question."""
 
 
 class AnswersEndedError(LikewiseError, EOFError):
-    """The person stopped before the last question; `answers` holds what was given."""
+    """The person stopped before the last question; `answers` has the answers so far."""
 
     def __init__(self, answers: Sequence[Any], n_questions: int) -> None:
         self.answers = list(answers)
         super().__init__(
             f"The answers ended after {len(self.answers)} of {n_questions} questions; "
-            "what was answered is kept, go on when you like."
+            "they are stored. Run the command again to continue."
         )
 
 
 class OutputError(LikewiseError, OSError):
-    """A result cannot be written where it was asked for."""
+    """A result cannot be written to the given path."""
 
 
 class LikewiseWarning(UserWarning):
-    """Base of our warnings: nothing is lost, but a person should know."""
+    """Base class of all warnings of the package."""

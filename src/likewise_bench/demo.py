@@ -32,7 +32,7 @@ Found = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Demo:
-    """Pictures with the groups they were in before and after the answers.
+    """Images with their groups before and after the answers.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class Demo:
 
     @property
     def guessed(self) -> str:
-        """Return the criterion that the groups found without a word come nearest to."""
+        """Return the criterion that the unguided groups match best."""
         return max(self.truth, key=lambda name: accuracy(self.truth[name], self.before))
 
     def figures(self) -> dict[str, float | None]:
-        """Return the accuracies: of what was guessed, and of what was wanted.
+        """Return the accuracy before the answers and after them.
 
-        `after_unasked` looks at pictures named in no answer; None if there are none.
+        `after_unasked` is the accuracy on images in no answer; None without such images.
         """
         wanted = self.truth[WANTED]
         rest = np.setdiff1d(np.arange(len(wanted)), self.asked)
@@ -83,21 +83,21 @@ def run_demo(
     store: EmbeddingStore | None = None,
     step: Step = quiet,
 ) -> Demo:
-    """Sort painted pictures without a word, then by `WANTED` as a simulated person answers."""
+    """Cluster the scenes unguided, then by `WANTED` with simulated answers."""
     pictures, truth = make_scenes(n_images, seed=seed)
     vectors = embed(ArrayCollection(pictures), make_encoder(), store, step("embedding"))
     model = make_method(METHOD, len(np.unique(truth[WANTED])), seed=seed)
-    model.start(vectors).train(progress=step("sorting without a word"))
+    model.start(vectors).train(progress=step("clustering"))
     before = model.labels_.copy()
     person = CountingOracle(LabelOracle(truth[WANTED]))
-    _converse(model, person, n_questions, step)
+    _ask_and_train(model, person, n_questions, step)
     named = {i for a in model.constraints_.answers.values() for i in a.question.images}
     asked = np.array(sorted(named), dtype=np.intp)
     return Demo(METHOD, pictures, truth, before, model.labels_, asked, person.n_answers)
 
 
-def _converse(model: PersonalClusterer, person: Oracle, n_questions: int, step: Step) -> None:
-    """Ask some and train, a few times over, as the page does with a person."""
+def _ask_and_train(model: PersonalClusterer, person: Oracle, n_questions: int, step: Step) -> None:
+    """Ask and train in rounds, as the page does."""
     tell = step("asking and training")
     for number in range(N_ROUNDS):
         n = n_questions // N_ROUNDS + (number < n_questions % N_ROUNDS)
@@ -108,29 +108,29 @@ def _converse(model: PersonalClusterer, person: Oracle, n_questions: int, step: 
         tell(number + 1, N_ROUNDS)
 
 
-_N_TILES = 30  # of each group
+_N_TILES = 30  # per group
 
 
 def demo_page(shown: Demo) -> Page:
-    """Return the gallery; groups are named one to one, as when accuracy is measured."""
+    """Return the gallery; groups are matched one to one to classes, as for accuracy."""
     figures, guessed = shown.figures(), shown.guessed
     n_groups = len(np.unique(shown.truth[WANTED]))
     rest = figures["after_unasked"]
-    unasked = "" if rest is None else f", and {rest:.0%} among the pictures no question named"
+    unasked = "" if rest is None else f", and {rest:.0%} among images in no question"
     return Page(
-        "likewise: the same pictures, sorted the way you mean it",
+        "likewise: the same images, grouped by the wanted criterion",
         [
-            _section(f"Before: nobody said a word, sorted by {guessed}", shown, "before"),
-            _section(f"After {shown.n_answers} answers: sorted by {WANTED}", shown, "after"),
+            _section(f"Before any answer: grouped by {guessed}", shown, "before"),
+            _section(f"After {shown.n_answers} answers: grouped by {WANTED}", shown, "after"),
         ],
         [
-            f"{len(shown.pictures):,} painted pictures, each a shape of some colour and size "
-            "before some background. By which of these they should be sorted, no program can see.",
-            f"Left alone, the method went by {guessed} ({figures['guessed']:.0%} right). By "
-            f"{WANTED}, which was meant, that is {figures['before']:.0%}, where guessing gives "
+            f"{len(shown.pictures):,} synthetic images: a shape of some colour and size on some "
+            "background. Which of these criteria is wanted cannot be read from the pixels.",
+            f"Unguided, the groups follow {guessed} ({figures['guessed']:.0%} correct). By "
+            f"{WANTED}, the wanted criterion, {figures['before']:.0%} are correct; chance is "
             f"{1 / n_groups:.0%}.",
-            f"Then a simulated person answered {shown.n_answers} questions about the {WANTED}: "
-            f"{figures['after']:.0%} right{unasked}. Pictures in the wrong group have a frame.",
+            f"Then a simulated annotator answered {shown.n_answers} questions about the {WANTED}: "
+            f"{figures['after']:.0%} correct{unasked}. Images in a wrong group have a frame.",
         ],
     )
 
@@ -159,9 +159,9 @@ def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -
 
 
 def _names(found: Found, labels: Labels) -> dict[int, str]:
-    """Return a name for each cluster: each name once, so that most pictures agree.
+    """Return a class name for each cluster by a one-to-one matching.
 
-    Clusters beyond the number of names are called as most of their pictures are.
+    Further clusters are named after the majority of their images.
     """
     clusters, values = np.unique(found), np.unique(labels)
     counts = np.array([[np.sum(labels[found == c] == v) for v in values] for c in clusters])

@@ -50,11 +50,11 @@ class GroundTruth:
         if self.n_values < 2:
             raise DatasetError(
                 f"The criterion {self.criterion!r} of {dataset.name!r} has one value only "
-                "among the images chosen; sorting needs at least 2."
+                "among the images chosen; at least 2 are needed."
             )
 
     def oracle(self, run: RunSpec) -> CountingOracle:
-        """Return someone who answers as the run says, and counts."""
+        """Return the simulated annotator of the run."""
         who: Oracle
         if run.noise or run.unsure:
             seed = derive(run.seed, "benchmark", "oracle")
@@ -64,21 +64,21 @@ class GroundTruth:
         return CountingOracle(who)
 
     def scores(self, found: Found) -> Scores:
-        """Return the five scores of all images that were learned from."""
+        """Return the five scores on all training images."""
         return _scores(self._train, found)
 
     def unasked(self, found: Found, asked: Iterable[int]) -> Scores | None:
-        """Return the five scores on the images named in no answer, if there are any."""
+        """Return the five scores on training images that occur in no answer, or None."""
         rest = np.ones(len(found), dtype=bool)
         rest[list(asked)] = False
         return _scores(self._train[rest], found[rest]) if rest.any() else None
 
     def test_scores(self, found: Found | None) -> Scores | None:
-        """Return the five scores of the images held out, if there are any."""
+        """Return the five scores on held-out images, or None."""
         return None if found is None else _scores(self._labels[self.parts.test], found)
 
     def baselines(self, by_k_means: Found) -> Mapping[str, Any]:
-        """Return what can be had without asking anything."""
+        """Return the baselines that need no answers."""
         others = [labels[self.parts.train] for labels in self._others]
         return {
             "majority_acc": majority_accuracy(self._train),
@@ -126,14 +126,14 @@ class LearningCurve:
         self.points: list[dict[str, Any]] = []
 
     def __call__(self, model: PersonalClusterer) -> None:
-        """Take note of where the model is."""
+        """Append the current scores."""
         marks = self._judge.scores(model.labels_)
         point = {name: marks[name] for name in ("acc", "nmi", "ari")}
         test = self._test_scores(model)
         self.points.append({"n_answers": self.oracle.n_answers, **point, "test": test})
 
     def scores(self, model: PersonalClusterer) -> dict[str, Any]:
-        """Return the final part of a row: answers and all scores."""
+        """Return the fields of the result row: answers and all scores."""
         answers = model.constraints_.answers.values()
         asked = {image for answer in answers for image in answer.question.images}
         return {

@@ -40,7 +40,7 @@ class Subset:
         return self.collection.identity(int(self.indexes[index]))
 
     def name(self, index: int) -> str:
-        """Return what a person calls the image."""
+        """Return the name of the image."""
         return self.collection.name(int(self.indexes[index]))
 
 
@@ -49,13 +49,13 @@ _PIXELS = 32  # a side, where k-means looks at pictures
 
 
 def quiet(title: str) -> Progress:
-    """Watch no step."""
+    """Progress callback that does nothing."""
     return silent
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Images of a run, without a label anywhere.
+    """Images of a run, without labels.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Inputs:
 
 
 def make_inputs(run: RunSpec, dataset: Dataset, parts: Parts, step: Step = quiet) -> Inputs:
-    """Return the images of a run in the form it wants them; vectors go through the cache.
+    """Return the images of a run as its method needs them; embeddings are cached.
 
     Warns
     -----
@@ -106,7 +106,7 @@ def make_inputs(run: RunSpec, dataset: Dataset, parts: Parts, step: Step = quiet
 def _pictures(
     collection: ImageCollection, parts: Parts, step: Step
 ) -> tuple[Inputs, list[Skipped]]:
-    """Return the pictures that can be read, and why the others cannot.
+    """Return the readable images, and the reasons for skipping the others.
 
     Only those in archives are looked at: all others were when they were found.
     """
@@ -126,7 +126,7 @@ def _pictures(
 
 
 def _named(one: Skipped) -> Skipped:
-    """Return `one` with its name said once; the reason begins with it, or with that of a copy."""
+    """Return `one` without the name at the beginning of its reason."""
     reason = one.reason.removeprefix(f"{one.name!r} ")
     return Skipped(one.name, f"is a copy: {reason}" if reason == one.reason else reason)
 
@@ -134,7 +134,7 @@ def _named(one: Skipped) -> Skipped:
 def _embedded(
     run: RunSpec, collection: ImageCollection, parts: Parts, step: Step
 ) -> tuple[Inputs, list[Skipped]]:
-    """Return the vectors of the pictures that can be read, and why the others cannot."""
+    """Return the embeddings of the readable images, and the reasons for skipping the others."""
     encoder = make_encoder(run.encoder or DEFAULT)
     wanted = np.concatenate(parts)
     # Files are all embedded: the encoder reads large ones faster when it sees they are files.
@@ -168,7 +168,7 @@ def _rows(found: Embeddings, part: Indexes, rows: dict[int, int]) -> Embeddings:
 
 
 def for_k_means(train: Any) -> Any:
-    """Return what plain k-means looks at: the vectors, or the pixels of small copies."""
+    """Return the input of plain k-means: embeddings, or pixels of downscaled images."""
     if not isinstance(train, Subset):
         return train
     small = [resize(train.pixels(i), _PIXELS).ravel() for i in range(len(train))]

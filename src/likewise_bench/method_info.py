@@ -24,7 +24,7 @@ class MethodInfo(TypedDict):
 
 
 def method_info(method: str) -> MethodInfo:
-    """Return what is known of a method that is built.
+    """Return the entry of a method.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def method_info(method: str) -> MethodInfo:
 
 
 def look(method: str) -> MethodInfo:
-    """Return what a method's class says of itself."""
+    """Return the entry computed from the class of a method."""
     from likewise.methods.settings import defaults
 
     cls = method_class(method)
@@ -54,7 +54,7 @@ def _kept() -> dict[str, MethodInfo]:
 
 
 def write() -> None:
-    """Write the file from the classes."""
+    """Write the file anew from the classes."""
     lines = [f"{json.dumps(name)}: {json.dumps(look(name))}" for name in METHODS]
     Path(__file__).with_name(_FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 

@@ -1,4 +1,4 @@
-"""The page of results, made from the rows that are kept beside it.
+"""Generate the results page from the stored result rows.
 
 ``likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md``
 writes it; ``python -m likewise_bench.report FILE... -o PAGE`` does the same.
@@ -39,7 +39,7 @@ How to read it:
 
 
 def report(files: Sequence[Path]) -> str:
-    """Return the page, in Markdown; what a sweep has not done yet is said.
+    """Return the page in Markdown; missing rows of sweeps are listed.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def report(files: Sequence[Path]) -> str:
 
 
 def _machines(rows: Sequence[Row]) -> str:
-    """Return on what the rows were made, and when."""
+    """Return the environments and dates of the rows."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         if "machine" in row:
@@ -85,19 +85,19 @@ def _section(file: Path, rows: Sequence[Row]) -> str:
 
 
 def _sweeps(file: Path) -> list[Path]:
-    """Return the sweep files of the project a file of results lies in."""
+    """Return the sweep files of the project that contains a results file."""
     places = (*file.absolute().parents[:4], Path.cwd())
     found = (sorted((place / "benchmarks").glob("*.toml")) for place in places)
     return next((paths for paths in found if paths), [])
 
 
 def _sweep(file: Path) -> Sweep | None:
-    """Return the sweep a file of results was made by, if its file is there."""
+    """Return the sweep file of a results file, or None."""
     return next((read_sweep(path) for path in _sweeps(file) if path.stem == file.stem), None)
 
 
 def _not_run(files: Sequence[Path]) -> str:
-    """Return which sweeps of the project have no results at all."""
+    """Return the sweeps of the project without results."""
     run = {file.stem for file in files}
     known = dict.fromkeys(path for file in files for path in _sweeps(file))
     names = [f"`{path.name}` ({read_sweep(path).title})" for path in known if path.stem not in run]
@@ -114,7 +114,7 @@ def _missing(sweep: Sweep, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _summary(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the runs that are missing, a line a data set and criterion."""
+    """Return the missing runs, one line per data set and criterion."""
     found: dict[str, dict[str, int]] = {}
     for spec in specs:
         task = f"{spec.get('dataset')} by {spec.get('criterion')}"
@@ -127,7 +127,7 @@ def _summary(specs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _papers(rows: Sequence[Row]) -> str:
-    """Return the papers' tables for which there is a run of ours; name the others."""
+    """Return the papers' tables with rows of ours, and the names of the others."""
     with_ours: list[Table] = []
     without: list[str] = []
     for name, table in paper_tables().items():
@@ -143,14 +143,14 @@ def _papers(rows: Sequence[Row]) -> str:
 
 
 def _has_ours(table: Table) -> bool:
-    """Return whether any line of a method has figures of ours."""
+    """Return whether any row of a table has values of ours."""
     columns = [i for i, name in enumerate(table.header) if name.endswith(("scratch", "pretrained"))]
     lines = [line for line in table.rows if not str(line[0]).startswith("—")]
     return any(str(line[i]) for line in lines for i in columns)
 
 
 def main() -> None:
-    """Write the page from the command line."""
+    """Command line interface: write the page."""
     import argparse
 
     parser = argparse.ArgumentParser(description=__doc__)

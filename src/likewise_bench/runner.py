@@ -29,7 +29,7 @@ MADE = ("scenes", "cross")  # sets that have as many images as one wants
 
 
 def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
-    """Load, embed, ask, train and score.
+    """Load, embed, ask, train and evaluate.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
 
 
 def load(run: RunSpec, step: Step = quiet) -> Dataset:
-    """Return the data set of a run: a named one, or a folder with its table."""
+    """Return the data set of a run: a named one, or a folder with a table of labels."""
     if run.images is not None and run.labels is not None:
         return load_labels_csv(run.images, run.labels, progress=step("reading pictures"))
     assert run.dataset is not None  # `RunSpec` checked
@@ -91,7 +91,7 @@ def load(run: RunSpec, step: Step = quiet) -> Dataset:
 
 
 def _extra(run: RunSpec, dataset: Dataset, model: PersonalClusterer) -> dict[str, Any]:
-    """Return a set's unlabelled pictures for a method that learns from such (CC on STL-10)."""
+    """Return the unlabelled images for a method that uses them (CC on STL-10)."""
     takes_them = "extra" in inspect.signature(model.fit).parameters
     if dataset.unlabelled is None or not run.from_scratch or not takes_them:
         return {}
@@ -99,7 +99,7 @@ def _extra(run: RunSpec, dataset: Dataset, model: PersonalClusterer) -> dict[str
 
 
 def _n_clusters(model: PersonalClusterer) -> int:
-    """Return the number of clusters given, or found with ``-k auto``."""
+    """Return the given number of clusters; with ``-k auto`` the number found."""
     return int(model.n_clusters or model.probabilities_.shape[1])
 
 
@@ -131,7 +131,7 @@ def make_run_method(run: RunSpec, n_values: int) -> PersonalClusterer:
 
 
 def _questions(run: RunSpec, cls: type[PersonalClusterer]) -> dict[str, Any]:
-    """Return the parameters that say how a method asks, or say that it cannot ask so."""
+    """Return the parameters that determine the questions; raise an error if unsupported."""
     own, chosen = defaults(cls), {}
     if run.strategy is not None:
         if "strategy" not in own:
@@ -153,7 +153,7 @@ def _questions(run: RunSpec, cls: type[PersonalClusterer]) -> dict[str, Any]:
 
 
 def describe(run: RunSpec, model: PersonalClusterer) -> dict[str, Any]:
-    """Return the fields of a row that say what took part.
+    """Return the fields of a row that describe data and settings.
 
     `settings` holds every parameter in force, under the names that ``--set`` takes, and
     what else was chosen about the run, so that it can always be made again.
@@ -185,7 +185,7 @@ def _is_plain(value: object) -> bool:
 
 
 class Timer:
-    """Adds up the seconds of named parts.
+    """Accumulates the seconds of named parts.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Timer:
 
     @contextmanager
     def __call__(self, part: str) -> Iterator[None]:
-        """Count the time inside ``with`` for `part`."""
+        """Context manager: add the elapsed time to `part`."""
         begin = time.perf_counter()
         try:
             yield
@@ -209,7 +209,7 @@ class Timer:
             self._spent[part] += time.perf_counter() - begin
 
     def time_calls(self, owner: object, name: str) -> None:
-        """Count every call of a method of one object for the part of the same name."""
+        """Add the time of every call of an object's method to the part of the same name."""
         method: Any = getattr(owner, name)
 
         @wraps(method)
@@ -220,7 +220,7 @@ class Timer:
         setattr(owner, name, timed)
 
     def seconds(self) -> dict[str, float]:
-        """Return the parts every row has; what `fit` spent without asking is training.
+        """Return the parts of a row; time in `fit` without asking counts as training.
 
         Questions chosen inside a training step (the papers' cadence) count as training.
         """
@@ -235,6 +235,6 @@ class Timer:
 
 
 def peak_memory_mb() -> float:
-    """Return the most memory this process ever held, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)

@@ -21,7 +21,7 @@ DEFAULT_TEST_FRACTION = 0.2
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that decides the outcome of one run.
+    """The parameters that determine the result of one run.
 
     Parameters
     ----------
@@ -84,21 +84,21 @@ class RunSpec:
     unsure: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what can never work, before anything is read."""
+        """Validate the parameters before anything is read."""
         _check_source(self)
         _check_names(self)
         _check_numbers(self)
 
     @property
     def share_held_out(self) -> float:
-        """Return the share of images to test on where no official split says it."""
+        """Return the share of test images without an official split."""
         if self.protocol == "transductive":
             return 0.0
         return DEFAULT_TEST_FRACTION if self.test_fraction is None else self.test_fraction
 
     @property
     def n_made(self) -> int | None:
-        """Return how many images a set that is made must have; None: as many as it likes."""
+        """Return the size of a synthetic data set; None: its default."""
         if self.n_images is None:
             return None
         if self.n_test is not None:
@@ -107,14 +107,14 @@ class RunSpec:
 
 
 class Parts(NamedTuple):
-    """Positions in the data set: what is learned from, and what is held out (maybe nothing)."""
+    """Positions of training images and of held-out images (possibly none)."""
 
     train: Indexes
     test: Indexes
 
 
 def split_parts(run: RunSpec, dataset: Dataset) -> Parts:
-    """Return which images the method learns from and which it is tested on.
+    """Return the training images and the test images.
 
     ``inductive`` uses the official split where the whole set is the collection, and holds
     out a random part otherwise, drawn from the run's seed.
@@ -154,7 +154,7 @@ def _held_out(run: RunSpec, pool: Indexes) -> Parts:
 
 
 def _limited(pool: Indexes, n: int | None, name: str) -> Indexes:
-    """Return `n` of the pool, the same for every seed, so that seeds and methods compare."""
+    """Return `n` images of the pool, the same for every seed."""
     if n is None:
         return pool
     if not 0 < n <= len(pool):

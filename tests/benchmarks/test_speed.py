@@ -12,6 +12,6 @@ def test_a_part_that_is_not_there_is_refused_before_anything_runs(
         main(["constraints", "constraint"])
     told = capsys.readouterr()
     assert stop.value.code == 2
-    assert "there is no part 'constraint'" in told.err
+    assert "unknown part 'constraint'" in told.err
     assert all(name in told.err for name in PARTS)
     assert not told.out

@@ -17,15 +17,15 @@ def demo(
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE.html", help="The gallery page to write.")
     ] = Path("likewise-demo.html"),
-    n_images: Annotated[int, typer.Option("--n-images", min=128, help="How many pictures.")] = 1024,
-    questions: Annotated[int, typer.Option("--questions", min=1, help="How many answers.")] = 100,
+    n_images: Annotated[int, typer.Option("--n-images", min=128, help="Number of images.")] = 1024,
+    questions: Annotated[int, typer.Option("--questions", min=1, help="Number of answers.")] = 100,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Show what this is about, in a minute, offline.
+    """Cluster synthetic images before and after simulated answers; takes a minute, needs no files.
 
-    Painted pictures are sorted by a criterion no program would guess. A simulated person
-    answers; accuracy before and after is printed, and a page with the groups is written.
+    The scenes are grouped by shape, which unguided clustering does not find. A simulated
+    annotator answers; accuracy before and after is printed, and a page with the groups is written.
 
     \b
     Example:
@@ -66,10 +66,10 @@ def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
 
 def _tell(row: dict[str, Any]) -> None:
     acc = row["acc"]
-    say(f"{row['n_images']:,} painted pictures, method {row['method']}")
-    say(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
-    say(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
+    say(f"{row['n_images']:,} synthetic images, method {row['method']}")
+    say(f"  unguided, the groups follow {row['guessed']}: accuracy {acc['guessed']:.2f}")
+    say(f"  wanted criterion {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
     rest = acc["after_unasked"]
-    unasked = "" if rest is None else f" ({rest:.2f} on pictures no question named)"
+    unasked = "" if rest is None else f" ({rest:.2f} on images in no question)"
     say(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
-    say(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")
+    say(f"  {row['seconds']:.0f} s. Page with the groups: {row['page']}")

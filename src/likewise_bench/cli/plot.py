@@ -115,7 +115,7 @@ def plot_(
 
 
 def _run(chosen: dict[str, Any]) -> "RunSpec | None":
-    """Return what to run, or nothing where no data were named."""
+    """Return the run to plot, or None without a data set."""
     from likewise_bench.spec import RunSpec
 
     if chosen["dataset"] is None and chosen["images"] is None:

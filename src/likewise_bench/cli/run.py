@@ -72,7 +72,7 @@ def run_(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run one method on one data set, and score it.
+    """Run one method on one data set and report its scores.
 
     True labels are used only by the simulated annotator and the metrics. --questions counts
     answers of any kind; implied relations are free.

@@ -22,7 +22,7 @@ def sweep_(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run data sets x criteria x methods x budgets x seeds, as far as not done yet.
+    """Run the missing rows of a sweep: data sets x criteria x methods x budgets x seeds.
 
     Every row is on disk when it is made: the same command goes on where it was stopped. A row
     that fails is kept with its error and tried again next time; the exit code is then 1.

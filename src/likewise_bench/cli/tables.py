@@ -11,7 +11,7 @@ from likewise.errors import InvalidParameterError, ResultsFileError
 
 
 def list_(as_json: AsJson = False) -> None:
-    """List data sets and how they are sorted, methods, strategies and encoders.
+    """List data sets with their criteria, methods, strategies and encoders.
 
     \b
     Example:
@@ -78,7 +78,7 @@ def table_(
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="Else on stdout.")
     ] = None,
 ) -> None:
-    """Write tables: mean and spread over seeds, honest lines beside every method.
+    """Write tables: mean and standard deviation over seeds, with trivial baselines.
 
     The layout answers has a table for every set and criterion; a paper's table has the
     printed figures with ours beside them; results is the whole page with all of it.

@@ -26,7 +26,7 @@ from likewise_bench.datasets.base import some
 
 @dataclass(frozen=True)
 class Form:
-    """One form in which a data set is published.
+    """One published form of a data set: its files and checksums.
 
     Attributes
     ----------
@@ -56,21 +56,21 @@ class Form:
         return len(self.missing(path)) < len(self.files)
 
     def missing(self, folder: Path) -> list[str]:
-        """Return the files that are not in `folder`; what a zip unpacks to are folders."""
+        """Return the files missing from `folder`; the contents of a zip are folders."""
         is_kind = Path.is_dir if self.archive.endswith(".zip") else Path.is_file
         return [file for file in self.files if not is_kind(folder / file)]
 
 
 @dataclass(frozen=True)
 class Published:
-    """A data set that has to be downloaded, from `page`, in one of its forms."""
+    """A data set to be downloaded from `page` in one of its published forms."""
 
     name: str
     page: str
     forms: tuple[Form, ...]
 
     def find(self, data: Path | None) -> tuple[Form, Path]:
-        """Return the first form found at or below `data`, and where it is.
+        """Return the first form found at or below `data`, and its location.
 
         Raises
         ------
@@ -100,11 +100,11 @@ class Published:
         )
 
     def how_to_get(self, place: str) -> str:
-        """Return the advice where to download the set and where to put it."""
+        """Return where to download the data set and where to put it."""
         return f"download {self.forms[0].archive} from {self.page}, put it into {place}"
 
     def _again(self, form: Form) -> str:
-        """Return the advice how to get a form anew."""
+        """Return how to download a form again."""
         if form.is_on_page:
             return f"download it again from {self.page}"
         return f"copy {form.archive} again from where it came from"
@@ -128,7 +128,7 @@ class Published:
 
     @contextmanager
     def reading(self, form: Form, path: Path) -> Iterator[None]:
-        """Say in words what is wrong if the files cannot be read; warn if they are not official."""
+        """Raise a clear error if the files cannot be read; warn if checksums differ."""
         try:
             yield
         except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
@@ -145,7 +145,7 @@ class Published:
             )
 
     def read_files(self, form: Form, path: Path) -> dict[str, bytes]:
-        """Return the content of `form`'s files in their order, from its folder or tar archive.
+        """Return the contents of the files of `form`, in order, from its folder or tar archive.
 
         The archive may hold them in any order: CIFAR-10's has the test set third.
         """
@@ -193,7 +193,7 @@ _ZIP_HEADER = struct.Struct("<26xHH")  # before each member; ends with the lengt
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A part of a file that holds one picture file."""
+    """A range of bytes in an archive that is one image file."""
 
     path: Path
     name: str  # of the picture, below the archive or folder
@@ -203,13 +203,13 @@ class ArchiveMember:
     crc: int | None = None  # in a zip; there a header of unknown length comes first
 
     def __str__(self) -> str:
-        """Return what messages call it: its name, and the archive or folder it is below."""
+        """Return its name for messages: path and archive or folder."""
         is_file = self.n_bytes < 0
         place = self.path.parents[self.name.count("/")] if is_file else self.path
         return f"{self.name!r} in {str(place)!r}"
 
     def read(self) -> bytes:
-        """Return the picture file; every call opens the archive, so processes can share this."""
+        """Return the bytes of the image file; opens the archive anew, so processes can share it."""
         with self.path.open("rb") as stream:
             stream.seek(self.offset)
             if self.crc is not None:
@@ -222,7 +222,7 @@ class ArchiveMember:
 
 
 class ArchiveCollection:
-    """Pictures at known places in files.
+    """A collection of images at known byte ranges of files.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class ArchiveCollection:
             return read(BytesIO(content))
 
     def identity(self, index: int) -> str:
-        """Return the SHA-256 of the picture file, as if it lay in a folder."""
+        """Return the SHA-256 of the image file, the same as in a folder."""
         return hashlib.sha256(self._content(index)).hexdigest()
 
     def name(self, index: int) -> str:
@@ -267,7 +267,7 @@ class ArchiveCollection:
 
 
 def members_of(path: Path) -> Iterator[ArchiveMember]:
-    """Yield the pictures of a folder, a zip or an uncompressed tar, ordered by name."""
+    """Yield the images of a folder, a zip or an uncompressed tar, ordered by name."""
     if path.is_dir():
         pieces = _of_folder(path)
     elif path.suffix == ".zip":
@@ -340,7 +340,7 @@ _ALLOWED = {
 
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Return what the pickle names, if it is harmless."""
+        """Return a global named by the pickle, if it is on the list of allowed ones."""
         if (module, name) not in _ALLOWED:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, which could be anything")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)

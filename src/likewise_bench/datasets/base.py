@@ -51,7 +51,7 @@ class Dataset:
     unusable: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise unless labels, pictures and vectors are equally many."""
+        """Raise an error unless labels, images and vectors have the same length."""
         parts = {name: len(labels) for name, labels in self.criteria.items()}
         parts |= {"pictures": len(self.collection)} if self.collection is not None else {}
         parts |= {"vectors": len(self.vectors)} if self.vectors is not None else {}
@@ -83,7 +83,7 @@ class Dataset:
 
 
 def some(things: Iterable[object], n_shown: int = 3) -> str:
-    """Return the first few things and the number of the others.
+    """Return the first few items and the number of further ones, as text.
 
     Examples
     --------

@@ -14,7 +14,7 @@ Groups = Mapping[str, list[str]]  # group -> its classes
 
 
 class _Entry(TypedDict, total=False):
-    """What the table says of one data set; it has `classes` or `synsets`."""
+    """The entry of one data set in the table; it has `classes` or `synsets`."""
 
     classes: list[str]
     synsets: dict[str, str]
@@ -40,17 +40,17 @@ def class_names(dataset: str) -> list[str]:
 
 
 def synsets(dataset: str) -> dict[str, str]:
-    """Return ImageNet's identifier of each class with our name for it."""
+    """Return a mapping from ImageNet synset to class name."""
     return dict(_table()[dataset]["synsets"])
 
 
 def groupings(dataset: str) -> dict[str, Groups]:
-    """Return every criterion of a data set but ``class``: its groups and their classes."""
+    """Return the criteria other than ``class``: their groups and the classes in each."""
     return dict(_table()[dataset].get("criteria", {}))
 
 
 def known_criteria(dataset: str) -> list[str]:
-    """Return the criteria of a data set of which the table knows; none of any other.
+    """Return the criteria of a data set in the table; empty for other data sets.
 
     Examples
     --------

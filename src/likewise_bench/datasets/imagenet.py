@@ -63,7 +63,7 @@ load_imagenet_dogs = partial(load_imagenet_part, "imagenet-dogs")
 
 
 def _pieces(name: str, data: Path) -> dict[str, list[ArchiveMember]]:
-    """Return the pictures of each class that is there."""
+    """Return the images of each class that is present."""
     whole = next((p for p in (data, data / _WHOLE) if p.is_file() and p.name == _WHOLE), None)
     if whole is not None:
         members = {

@@ -24,7 +24,7 @@ def load_labels_csv(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Dataset:
-    """Load a folder of pictures and the table that says how they are sorted.
+    """Load a folder of images with its table of labels.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def load_labels_csv(
 
 
 def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names of the columns, and the labels of each file in their order."""
+    """Return the column names, and the labels of each file in column order."""
     header, *lines = _read_lines(table)
     columns = [column.strip() for column in header[1:]]
     _check_header(table, columns)
@@ -92,7 +92,7 @@ def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def _gaps(table: Path, columns: list[str], rows: dict[str, list[str]]) -> dict[str, str]:
-    """Return the columns in which labels are missing, each with what to say about it."""
+    """Return the columns with missing labels, each with a message."""
     gaps = {}
     for i, column in enumerate(columns):
         empty = [file for file, labels in rows.items() if not labels[i]]

@@ -28,7 +28,7 @@ from likewise_bench.datasets.vision import (
 
 @dataclass(frozen=True)
 class Source:
-    """How to load a data set, given the folder its files are in, what it is, how it is sorted.
+    """Loader, description and criteria of a data set.
 
     Criteria stand here where neither `criteria.toml` nor a file of its own has them.
     """
@@ -98,7 +98,7 @@ def _load_folder(name: str, data: Path | None, *, whence: str = _OURS) -> Datase
 def _load_cross(
     data: Path | None, *, sides: str = "digits/digit+scenes/shape", **options: Any
 ) -> Dataset:
-    """Load both sides, each ``NAME`` or ``NAME/ORIENTATION``, and cross them."""
+    """Load both sides, each ``NAME`` or ``NAME/CRITERION``, and combine them."""
     names = sides.split("+")
     if len(names) != 2 or not all(names):
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""Paint a batch of scenes: one shape of one colour before one background, antialiased.
+"""Render a batch of scenes: one coloured shape on one background, antialiased.
 
 Everything is arithmetic on arrays in double precision, so that the same numbers give the
 same bytes on every machine.
@@ -42,7 +42,7 @@ _REACH = 1.56  # the corner of the pointiest shape, in radii of the disc of the 
 
 @dataclass(frozen=True)
 class Draws:
-    """What chance decides about each picture, uniform in [0, 1); rows are pictures."""
+    """Random parameters of each image, uniform in [0, 1); rows are images."""
 
     pose: Floats  # (b, 5) turn, across, down, size, direction of the light
     texture: Floats  # (b, 4) turn, period, two phases
@@ -52,13 +52,13 @@ class Draws:
 
     @classmethod
     def make(cls, rng: np.random.Generator, n: int) -> "Draws":
-        """Draw for `n` pictures."""
+        """Draw the parameters of `n` images."""
         shapes = ((5,), (4,), (3, 3), (9, 9), (PIXELS, PIXELS))
         return cls(*(rng.random((n, *shape)) for shape in shapes))
 
 
 def paint(shapes: Texts, colours: Texts, backgrounds: Texts, sizes: Texts, draws: Draws) -> Floats:
-    """Return pictures (b, PIXELS, PIXELS, 3), values in [0, 1]; names are keys of the tables."""
+    """Return images (b, PIXELS, PIXELS, 3) with values in [0, 1]; names are keys of the tables."""
     tint = (draws.tint - 0.5) * 0.14
     fill = np.array([COLOURS[name] for name in colours]) + tint[:, 0]  # (b, 3)
     ground = np.array([BACKGROUNDS[name] for name in backgrounds]) + tint[:, 1:]  # (b, 2, 3)
@@ -73,13 +73,13 @@ def paint(shapes: Texts, colours: Texts, backgrounds: Texts, sizes: Texts, draws
 
 
 def _positions() -> tuple[Floats, Floats]:
-    """Return the fine points: across (1, 1, p) and down (1, p, 1), in pixels."""
+    """Return the subpixel grid: x (1, 1, p) and y (1, p, 1), in pixels."""
     points = (np.arange(PIXELS * _FINE) + 0.5) / _FINE
     return points[None, None, :], points[None, :, None]
 
 
 def _coarse(fine: Floats) -> Floats:
-    """Return the mean of every _FINE x _FINE points: (b, p, p) to (b, PIXELS, PIXELS)."""
+    """Return the means of _FINE x _FINE subpixels: (b, p, p) to (b, PIXELS, PIXELS)."""
     corners = [fine[:, i::_FINE, j::_FINE] for i in range(_FINE) for j in range(_FINE)]
     total: Floats = sum(corners[1:], start=corners[0])
     return total / len(corners)
@@ -88,7 +88,7 @@ def _coarse(fine: Floats) -> Floats:
 def _shape(
     shapes: Texts, sizes: Texts, draws: Draws, across: Floats, down: Floats
 ) -> tuple[Floats, Floats]:
-    """Return how much of each point is shape (b, p, p), and the light on it.
+    """Return the coverage of the shape at each subpixel (b, p, p), and its shading.
 
     All shapes of one size have one area, and their centres range over one square: neither
     the amount of colour nor the place tells the shape.
@@ -106,7 +106,7 @@ def _shape(
 
 
 def _edge(shapes: Texts, angle: Floats) -> Floats:
-    """Return the distance of the edge in each direction, for shapes with the area of the unit disc.
+    """Return the radius of the outline in each direction; shapes have the area of the unit disc.
 
     Between a point at angle 0 and radius R and its notch at angle β and radius qR the edge
     is straight: 1/ρ = [sin(β - φ) + sin(φ)/q] / (R sin β), which is one sine shifted by δ.
@@ -123,7 +123,7 @@ def _edge(shapes: Texts, angle: Floats) -> Floats:
 
 
 def _background(names: Texts, draws: Draws, across: Floats, down: Floats) -> Floats:
-    """Return the share of the second colour at each point (b, p, p)."""
+    """Return the share of the second colour at each subpixel (b, p, p)."""
     weave = np.empty((len(names), PIXELS * _FINE, PIXELS * _FINE))
     for name, texture in _TEXTURES.items():
         rows = names == name
@@ -133,7 +133,7 @@ def _background(names: Texts, draws: Draws, across: Floats, down: Floats) -> Flo
 
 
 def _sky(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Floats:
-    """Fade from top to bottom, a little aslant."""
+    """Vertical gradient, slightly tilted."""
     turn, steep, shift, _ = _columns(texture)
     aslant = (turn - 0.5) * 0.5 * (across / PIXELS - 0.5)
     height = down / PIXELS + aslant + (shift - 0.5) * 0.3
@@ -142,14 +142,14 @@ def _sky(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Floa
 
 
 def _stripes(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Floats:
-    """Lay stripes of one width in any direction."""
+    """Stripes of one width in a random direction."""
     turn, width, phase, _ = _columns(texture)
     along = across * np.cos(np.pi * turn) + down * np.sin(np.pi * turn)
     return _wave(along, 8 + 6 * width, phase)
 
 
 def _tiles(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Floats:
-    """Lay a chequered floor, a little aslant."""
+    """Checkerboard, slightly rotated."""
     turn, width, phase, other = _columns(texture)
     angle = (turn - 0.5) * np.pi / 4
     first = _wave(across * np.cos(angle) + down * np.sin(angle), 14 + 8 * width, phase)
@@ -158,7 +158,7 @@ def _tiles(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Fl
 
 
 def _meadow(texture: Floats, patches: Floats, across: Floats, down: Floats) -> Floats:
-    """Blend random patches into each other."""
+    """Smoothed random patches."""
     cells = patches.shape[1] - 1
     at = across[0, 0] * (cells / PIXELS)
     low = at.astype(np.intp)
@@ -180,5 +180,5 @@ def _wave(along: Floats, period: Floats, phase: Floats) -> Floats:
 
 
 def _columns(table: Floats) -> Floats:
-    """Return the columns, each shaped (b, 1, 1) to meet the points."""
+    """Return the columns, each of shape (b, 1, 1) for broadcasting."""
     return table.T[:, :, None, None]

@@ -32,7 +32,7 @@ BLOCK = len(_COMBINATIONS)
 def make_scenes(
     n_images: int, *, seed: int = 0
 ) -> tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]:
-    """Paint `n_images` scenes; return pixels (n, 64, 64, 3) and the labels of each criterion.
+    """Render `n_images` scenes; return pixels (n, 64, 64, 3) and the labels of each criterion.
 
     Pictures come in blocks of 128 that hold every combination once, in random order. The
     first pictures of a seed are the same whatever `n_images` is.
@@ -52,7 +52,7 @@ def make_scenes(
 
 
 def _block(seed: int, number: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.str_]]:
-    """Return the pictures and labels (128, 4) of one block."""
+    """Return the images and labels (128, 4) of one block."""
     labels = stream(seed, "scenes", VERSION, "order", number).permutation(_COMBINATIONS)
     draws = Draws.make(stream(seed, "scenes", VERSION, "draws", number), BLOCK)
     shapes, colours, backgrounds, sizes = labels.T
@@ -61,7 +61,7 @@ def _block(seed: int, number: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 class SideBySide:
-    """Pictures of two collections in pairs, each a square of `size` pixels.
+    """Pairs of images of two collections side by side, each a square of `size` pixels.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class SideBySide:
         return len(self._pairs)
 
     def pixels(self, index: int) -> Pixels:
-        """Return one picture (size, 2 size, 3)."""
+        """Return one image (size, 2 size, 3)."""
         positions = self._pairs[index].tolist()
         sides = zip(self._sides, positions, strict=True)
         return np.hstack([resize(side.pixels(position), self._size) for side, position in sides])
@@ -92,7 +92,7 @@ class SideBySide:
         return hashlib.sha256(self.pixels(index).tobytes()).hexdigest()
 
     def name(self, index: int) -> str:
-        """Return the names of the two pictures."""
+        """Return the names of the two images."""
         positions = self._pairs[index].tolist()
         sides = zip(self._sides, positions, strict=True)
         return "+".join(side.name(position) for side, position in sides)
@@ -100,14 +100,14 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Side:
-    """What is shown on one side: pictures and what they show."""
+    """One side of a pair: images and their labels."""
 
     collection: ImageCollection
     labels: Labels
 
     @classmethod
     def of(cls, dataset: Dataset, criterion: str | None = None) -> "Side":
-        """Take a data set's pictures, named by an criterion or by its first."""
+        """Return the images of a data set with the labels of a criterion, by default the first."""
         if dataset.collection is None:
             raise InvalidParameterError(
                 f"The data set {dataset.name!r} has vectors but no pictures to put side by side; "
@@ -125,7 +125,7 @@ def cross(
     seed: int = 0,
     name: str = "cross",
 ) -> Dataset:
-    """Pair random pictures of two sets; the sides have nothing to do with each other.
+    """Pair random images of two data sets; the sides are independent.
 
     No picture is used a second time before all of its side have been used.
 
@@ -153,19 +153,19 @@ def cross(
 
 
 def _draw(n_pictures: int, n_images: int, rng: np.random.Generator) -> Indexes:
-    """Return `n_images` positions: one random order of all pictures after another."""
+    """Return `n_images` positions: concatenated random permutations of all images."""
     rounds = [rng.permutation(n_pictures) for _ in range(-(-n_images // n_pictures))]
     return np.concatenate(rounds)[:n_images].astype(np.intp)
 
 
 def load_scenes(data: Path | None = None, *, n_images: int = 2048, seed: int = 0) -> Dataset:
-    """Paint `scenes`; `data` is not used."""
+    """Render the data set `scenes`; `data` is not used."""
     pictures, criteria = make_scenes(n_images, seed=seed)
     return Dataset("scenes", criteria, ArrayCollection(pictures))
 
 
 def load_digits(data: Path | None = None) -> Dataset:
-    """Return 1,797 handwritten digits of 8 x 8 pixels, as pictures and as vectors.
+    """Return 1,797 handwritten digits of 8 x 8 pixels, as images and as vectors.
 
     Sorted by `digit`, by `parity` and by `half`: the last two are unions of
     digits that look nothing alike.

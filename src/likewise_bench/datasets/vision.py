@@ -121,7 +121,7 @@ def load_cifar100(data: Path | None) -> Dataset:
 
 
 def _load(source: Published, form: Form, path: Path, *, label: str, n_label_bytes: int) -> Dataset:
-    """Read batches; the last of `form` is the test set. The fine label stands before the pixels."""
+    """Read batches; the last of `form` is the test set. The fine label precedes the pixels."""
     contents = source.read_files(form, path)
     batches = [
         _binary(content, name, n_label_bytes)
@@ -243,7 +243,7 @@ def _unlabelled(path: Path) -> ArrayCollection | None:
 def _part(
     contents: dict[str, bytes], part: str
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """Return pictures (n, 96, 96, 3), which the file holds column by column, and classes from 0."""
+    """Return images (n, 96, 96, 3), stored column by column in the file, and classes from 0."""
     content, labels = contents[f"{part}_X.bin"], contents[f"{part}_y.bin"]
     n_picture = 3 * _SIZE * _SIZE
     if not labels or len(content) != len(labels) * n_picture:
@@ -322,7 +322,7 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
 
 
 def _find(data: Path | None, file: str) -> Path:
-    """Return where a file is, with or without ``.gz``; the names also occur with a dot."""
+    """Return the path of a file, with or without ``.gz``; names also occur with a dot."""
     if data is None:
         raise DatasetError(
             "No folder was given for the data set 'fashion-mnist', which is not part of this "

@@ -21,7 +21,7 @@ _LEVELS = ("instances (rows of z)", "clusters (columns of P)")
 
 
 def similarities(request: Request) -> "Figure":
-    """Return two panels: mean similarity of positive and negative pairs, bands: their variance.
+    """Return two panels: mean similarity of positive and negative pairs, with variance bands.
 
     [CC]_ Figure 3, measured on 256 images after every epoch.
     """
@@ -50,12 +50,12 @@ def similarities(request: Request) -> "Figure":
 
 
 def trains_in_epochs(run: RunSpec) -> bool:
-    """Return whether the method of a run trains in epochs, step by step."""
+    """Return whether the method of a run trains in epochs."""
     return issubclass(method_class(run.method), SteppingClusterer)
 
 
 def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:
-    """Return the run with rounds of one epoch, so that every epoch of one training is seen."""
+    """Return the run with one epoch per round, so that every epoch is observed."""
     epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "fresh": "false"}
     return replace(run, settings={**run.settings, **epochs})
 

@@ -22,7 +22,7 @@ _TRIVIAL = {
 
 
 def answer_curves(request: Request) -> "Figure":
-    """Return a line of two panels a task; solid: images learned from, dashed: held out.
+    """Return two panels per task; solid: training images, dashed: held-out images.
 
     Every point is the mean of runs with that budget, the band their standard deviation. The
     point at 0 is a run without questions, or k-means where there is none; a ring is a run
@@ -60,7 +60,7 @@ def _draw(axes: Any, task: Task, metric: str, names: Sequence[str]) -> None:
 
 
 def _zero(task: Task, metric: str) -> float | None:
-    """Return where curves begin that have no run without questions: at k-means."""
+    """Return the starting point of curves without a run at 0 questions: k-means."""
     if metric == "acc":
         return float(np.mean([row["baselines"]["kmeans_acc"] for row in task.rows]))
     plain = [g for g in task.groups if g.method == "kmeans" and "settings" not in g.spec]
@@ -71,7 +71,7 @@ def _zero(task: Task, metric: str) -> float | None:
 def _points(
     of: Sequence[Group], metric: str, part: str, zero: float | None
 ) -> list[tuple[float, float, float]]:
-    """Return answers, mean and spread of each budget, by the number of answers."""
+    """Return number of answers, mean and standard deviation per budget."""
     found = [point for group in of for point in _point(group, metric, part)]
     if part == "all" and zero is not None and found and min(found)[0] > 0:
         found.append((0.0, zero, 0.0))
@@ -88,7 +88,7 @@ def _point(group: Group, metric: str, part: str) -> list[tuple[float, float, flo
 
 
 def _look(number: int) -> tuple[str, str]:
-    """Return colour and marker; where colours come again, the marker is another."""
+    """Return colour and marker; the marker changes when colours repeat."""
     return colour(number), _MARKERS[number // len(COLOURS) % len(_MARKERS)]
 
 
@@ -112,7 +112,7 @@ def _mark_ends(axes: Any, of: Sequence[Group], metric: str, part: str, ink: str)
 
 
 def _is_full(group: Group) -> bool:
-    """Return whether every image could be asked about; an answer or two fewer then tell all."""
+    """Return whether the budget covers every image."""
     return group.asks and any(group.n_questions >= row["n_images"] for row in group.rows)
 
 

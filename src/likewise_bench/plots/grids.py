@@ -31,10 +31,10 @@ def grids(request: Request) -> "Figure":
     first = run.criterion or names[0]
     other = request.options.get("other") or next((n for n in names if n != first), None)
     if other is None:
-        raise DatasetError(f"This set can be sorted by {first!r} only, so there is no other grid.")
+        raise DatasetError(f"The data set has only the criterion {first!r}; this figure needs two.")
     if other == first:
         raise DatasetError(
-            f"Both grids would be sorted by {first!r}; name another one after --other, or leave it "
+            f"Both grids would show {first!r}; give another criterion with --other, or leave it "
             "out."
         )
     runs = [set_up(replace(run, criterion=name)) for name in (first, other)]

@@ -26,7 +26,7 @@ Points = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Moment:
-    """Where the model was: the rows it learned, its clusters, and when that was."""
+    """Snapshot of the model: embeddings, clusters and number of answers."""
 
     when: int
     rows: Points
@@ -34,7 +34,7 @@ class Moment:
 
 
 def maps(request: Request) -> "Figure":
-    """Return two lines of panels, prediction above and truth below, a column a moment.
+    """Return a grid of panels: predictions above, true classes below, one column per snapshot.
 
     A moment is a number of epochs for methods that train in epochs and ask nothing in this
     run, and a number of answers for all others; the nearest that was seen is shown.
@@ -73,7 +73,7 @@ def _watch(plotted: PlottedRun, in_epochs: bool) -> list[Moment]:
 
 
 def project(rows: Points, by: str, seed: int) -> Points:
-    """Return rows as points in the plane."""
+    """Return a two-dimensional projection of the rows."""
     state = derive(seed, "figure", by) % 2**31
     if by == "umap":
         try:
@@ -117,7 +117,7 @@ def _draw(plotted: PlottedRun, shown: list[Moment], by: str, unit: str) -> "Figu
 def in_colours_of(
     clusters: npt.NDArray[np.intp], classes: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.intp]:
-    """Return clusters renumbered after the classes they match best, one to one.
+    """Return clusters renumbered by a one-to-one matching to classes.
 
     Examples
     --------

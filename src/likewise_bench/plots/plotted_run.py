@@ -17,7 +17,7 @@ from likewise_bench.sweep.results_file import Row
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for.
+    """The requested figure and its inputs.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Request:
     options: dict[str, Any] = field(default_factory=dict)
 
     def needed_run(self) -> RunSpec:
-        """Return the run, or say that there is none."""
+        """Return the run; raise an error without one."""
         if self.run is None:
             raise InvalidParameterError(
                 f"The figure {self.kind!r} shows a run; say which: --dataset or --images with "
@@ -46,7 +46,7 @@ class Request:
         return self.run
 
     def needed_rows(self) -> tuple[Row, ...]:
-        """Return the rows that went well, or say that there are none."""
+        """Return the rows without errors; raise an error if there is none."""
         rows = tuple(row for row in self.rows if "error" not in row)
         if not rows:
             raise ResultsFileError(
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass(frozen=True)
 class PlottedRun:
-    """Everything of one run that a figure may want to show.
+    """Data, model and questions of one run, for figures.
 
     Attributes
     ----------
@@ -78,22 +78,22 @@ class PlottedRun:
 
     @property
     def labels(self) -> Labels:
-        """Return the true labels of the images learned from; to draw with, never to learn."""
+        """Return the true labels of the training images, for display only."""
         return self.dataset.labels(self.ground_truth.criterion)[self.inputs.parts.train]
 
     def pixels(self, image: int) -> Any:
-        """Return one of the images learned from, (h, w, 3)."""
+        """Return one training image, (h, w, 3)."""
         if self.dataset.collection is None:
             raise DatasetError(f"{self.dataset.name!r} has no pictures to show, only vectors.")
         return self.dataset.collection.pixels(int(self.inputs.parts.train[image]))
 
     @property
     def n_images(self) -> int:
-        """Return how many images are learned from."""
+        """Return the number of training images."""
         return len(self.inputs.parts.train)
 
     def fit(self, watch: Callable[[CountingOracle], None] | None = None) -> CountingOracle:
-        """Train, asking as the run says; `watch` is called after every round."""
+        """Train with the questions of the run; `watch` is called after every round."""
         oracle = self.ground_truth.oracle(self.run)
 
         def look(_: PersonalClusterer) -> None:
@@ -107,7 +107,7 @@ class PlottedRun:
 
 
 def set_up(run: RunSpec, step: Step = quiet) -> PlottedRun:
-    """Load, split and embed what a run needs."""
+    """Load, split and embed the data of a run."""
     dataset = load(run, step)
     truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
     model = make_run_method(run, truth.n_values)
@@ -117,7 +117,7 @@ def set_up(run: RunSpec, step: Step = quiet) -> PlottedRun:
 
 
 def indexes_of(plotted: PlottedRun, most: int, seed: int) -> Indexes:
-    """Return at most so many images, drawn by name, in their order."""
+    """Return at most `n` images, sampled with the named stream, in order."""
     import numpy as np
 
     from likewise.seeds import stream

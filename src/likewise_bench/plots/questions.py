@@ -25,7 +25,7 @@ _COLUMNS = 4
 
 
 def questions(request: Request) -> "Figure":
-    """Return a gallery of the first questions: green is the same, red different, grey neither.
+    """Return a gallery of the first questions: green same, red different, grey neither.
 
     A choice shows the picture, then the groups it was compared with, the chosen one in green.
     """
@@ -52,7 +52,7 @@ def questions(request: Request) -> "Figure":
 
 
 def _pictures(answer: Answer) -> list[tuple[int, str]]:
-    """Return the images of a question with the colour of their frames."""
+    """Return the images of a question with their frame colours."""
     images = answer.question.images
     if answer.question.kind == "pair":
         ink = _INKS.get(answer.answer, _OTHER)
@@ -84,7 +84,7 @@ _SPREAD = 40
 
 
 def toy(request: Request) -> "Figure":
-    """Return two panels: what is asked in one round, and what is known afterwards."""
+    """Return two panels: the questions of one round, and the labels after it."""
     seed = int(request.options.get("seed", 0))
     points, truth = _blobs(seed)
     unknown = np.full(len(points), NO_LABEL)

@@ -34,7 +34,7 @@ _STYLE: dict[str, Any] = {
 
 
 def check_format(path: Path) -> None:
-    """Refuse a name that says no format of a figure."""
+    """Raise an error unless the file name has the suffix of a figure format."""
     if path.suffix not in FORMATS:
         raise OutputError(
             f"{path} does not say what kind of figure is wanted; end its name in "
@@ -44,7 +44,7 @@ def check_format(path: Path) -> None:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in our style inside ``with``, whatever the user's settings are."""
+    """Context manager: draw in our style, independent of the user's settings."""
     import matplotlib as mpl
 
     settings: Any = {**mpl.rcParamsDefault, "backend": "agg", **_STYLE}
@@ -53,14 +53,14 @@ def styled() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of so many inches; nothing of pyplot, so nothing is left open."""
+    """Return an empty figure of the given size in inches, without pyplot's global state."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a figure; dates and versions are left out, so that equal figures are equal files."""
+    """Write a figure without dates and versions, so that equal figures give equal files."""
     check_format(path)
     nothing: dict[str, dict[str, str | None]] = {
         ".png": {"Software": None},
@@ -74,12 +74,12 @@ def save(figure: "Figure", path: Path) -> None:
 
 
 def colour(number: int) -> str:
-    """Return one of the colours, over and over."""
+    """Return a colour of the cycle."""
     return COLOURS[number % len(COLOURS)]
 
 
 def show_picture(axes: Any, pixels: Any, frame: str | None = None) -> None:
-    """Draw a picture without scales, in a frame of a colour if there is one."""
+    """Draw an image without axes, optionally in a coloured frame."""
     axes.imshow(pixels, interpolation="nearest")
     axes.set_xticks([])
     axes.set_yticks([])
@@ -90,7 +90,7 @@ def show_picture(axes: Any, pixels: Any, frame: str | None = None) -> None:
 
 
 def legend_below(figure: "Figure", handles: Sequence[Any], columns: int = 4) -> None:
-    """Put one legend for the whole figure below it."""
+    """Add one legend below the whole figure."""
     figure.legend(handles=list(handles), loc="outside lower center", ncols=columns)
 
 

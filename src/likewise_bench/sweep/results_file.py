@@ -40,7 +40,7 @@ _RENAMED = {"orientation": "criterion", "other_orientation_acc": "other_criterio
 
 
 def read_results(files: Iterable[Path]) -> list[Row]:
-    """Return the rows of several files, for tables and figures; failed ones are among them.
+    """Return the rows of several files, including failed ones.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def _whole(path: Path, row: Row) -> Row:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Return the rows of a results file; a last line that was cut off is left out.
+    """Return the rows of a results file; a truncated last line is skipped.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _upgrade(row: Row) -> Row:
 
 
 def _last(line: bytes) -> list[Row]:
-    """Return a last line without its end, if it is whole all the same."""
+    """Return a last line without newline, if it is complete."""
     try:
         row = json.loads(line)
     except (json.JSONDecodeError, UnicodeDecodeError):
@@ -177,12 +177,12 @@ class ResultsFile:
             self.rows[key_of(row.get("spec", row))] = row
 
     def is_done(self, spec: Mapping[str, Any]) -> bool:
-        """Return whether this run has its row; one that failed is tried again."""
+        """Return whether the run has a row; failed runs are repeated."""
         row = self.rows.get(key_of(spec))
         return row is not None and "error" not in row
 
     def add(self, row: Row) -> None:
-        """Append a row; when this returns it is on disk."""
+        """Append a row; it is on disk when this returns."""
         line, end = _line(row), os.fstat(self._descriptor).st_size
         if os.write(self._descriptor, line) != len(line):
             os.ftruncate(self._descriptor, end)
@@ -191,7 +191,7 @@ class ResultsFile:
         self.rows[key_of(row["spec"])] = row
 
     def put_in_order(self, specs: Iterable[Mapping[str, Any]]) -> None:
-        """Rewrite the file at once: rows in the order given, then all others as they were."""
+        """Rewrite the file atomically: rows in the given order, then all others."""
         keys = [key_of(spec) for spec in specs]
         ordered = [key for key in keys if key in self.rows]
         others = [key for key in self.rows if key not in set(keys)]

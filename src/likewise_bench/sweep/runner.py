@@ -28,7 +28,7 @@ _PACKAGES = ("numpy", "scikit-learn", "torch", "onnxruntime")
 
 @cache
 def machine() -> dict[str, str | int | float]:
-    """Return what a reader needs to know to compare seconds; no names of hosts or people."""
+    """Return the environment needed to compare timings; no host or user names."""
     facts: dict[str, str | int | float] = {
         "processor": _processor(),
         "cores": n_cores(),
@@ -46,7 +46,7 @@ def machine() -> dict[str, str | int | float]:
 
 
 def n_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -65,7 +65,7 @@ Material = tuple[RunSpec, ...]  # one run for each criterion of images that are 
 
 
 def materials(runs: Iterable[RunSpec]) -> list[Material]:
-    """Return what has to be read, each once, with one run an criterion."""
+    """Return one run per distinct input and criterion."""
     shared: dict[tuple[object, ...], dict[str | None, RunSpec]] = {}
     for run in runs:
         source = (run.dataset, run.data, run.images, run.labels)
@@ -74,14 +74,14 @@ def materials(runs: Iterable[RunSpec]) -> list[Material]:
 
 
 def _chosen(run: RunSpec) -> tuple[object, ...]:
-    """Return what decides which images are embedded, and how."""
+    """Return the fields that determine which images are embedded, and how."""
     seed = run.seed if run.protocol == "inductive" else None
     part = (run.split, run.protocol, run.n_images, run.n_test, run.test_fraction, seed)
     return (run.encoder, run.from_scratch, *part)
 
 
 def prepare(material: Material) -> int:
-    """Read, check and embed; the vectors are in the cache when this returns.
+    """Read, validate and embed; the vectors are cached when this returns.
 
     Returns
     -------
@@ -113,7 +113,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Outcome(Generic[Task]):
-    """What came of a task: a result, or an error in words (then `result` is None)."""
+    """Outcome of a task: a result, or an error message (then `result` is None)."""
 
     task: Task
     result: Any
@@ -123,7 +123,7 @@ class Outcome(Generic[Task]):
 def work(
     tasks: Sequence[Task], do: Callable[[Task], Any], n_jobs: int, n_threads: int
 ) -> Iterator[Outcome[Task]]:
-    """Do every task, and yield what came of it as soon as it is there.
+    """Run every task, and yield outcomes as they complete.
 
     A process each: memory is then the run's own, and one that crashes takes no other with
     it. Processes are forked from a server that has the large imports behind it.
@@ -192,7 +192,7 @@ def _limit_torch(n_threads: int) -> None:
 
 
 def _leave_with_parent() -> None:
-    """End this process when the one that wants its result is gone."""
+    """Exit this worker when its parent process has ended."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -211,7 +211,7 @@ Step = Callable[[str], Progress]
 
 
 class Report(NamedTuple):
-    """How a sweep went: rows in all, those made now, the failed ones, seconds."""
+    """Summary of a sweep: total, new and failed rows, seconds."""
 
     n_rows: int
     n_made: int
@@ -222,7 +222,7 @@ class Report(NamedTuple):
 def sweep(
     wanted: Sweep, out: Path, *, n_jobs: int | None = None, step: Step = lambda title: silent
 ) -> Report:
-    """Run every run of `wanted` that has no row in `out`.
+    """Run every spec of `wanted` without a row in `out`.
 
     Rows are appended as they come, each on disk before the next; in the end the file is put
     into the order of the sweep. So one that was killed and started again leaves the same
@@ -260,7 +260,7 @@ def _prepare(runs: list[RunSpec], tell: Progress) -> None:
 
 
 def _perform(run: RunSpec) -> Row:
-    """Do one run; only its own process imports what that takes."""
+    """Run one spec; heavy imports happen only in the worker process."""
     from likewise_bench.runner import run_benchmark
 
     return run_benchmark(run)
@@ -279,7 +279,7 @@ def _today() -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a row with six decimals, so that a file of many stays small."""
+    """Return a row rounded to six decimals, to limit file size."""
     if isinstance(value, float):
         return round(value, 6)
     if isinstance(value, dict):

@@ -17,7 +17,7 @@ _WHERE = ("data",)  # where files lie decides nothing
 
 
 def spec_of(run: RunSpec) -> dict[str, Any]:
-    """Return what was asked of a run, as far as it is not the default.
+    """Return the non-default fields of a run.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def spec_of(run: RunSpec) -> dict[str, Any]:
 
 
 def key_of(run: RunSpec | Mapping[str, Any]) -> str:
-    """Return one line that is equal for equal runs."""
+    """Return a string that is equal for equal runs."""
     spec = spec_of(run) if isinstance(run, RunSpec) else run
     return json.dumps(spec, sort_keys=True, ensure_ascii=False)
 
@@ -61,7 +61,7 @@ _TOP = ("title", "about", "defaults", "runs")
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep file asks for.
+    """The contents of a sweep file.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def _parse(path: Path) -> dict[str, Any]:
         reason = error.strerror or "it cannot be read"
         raise SweepFileError(f"The sweep file {str(path)!r} cannot be opened: {reason}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SweepFileError(f"{str(path)!r} is not TOML ({error}); mend that line.") from error
+        raise SweepFileError(f"{str(path)!r} is not TOML ({error}); correct that line.") from error
 
 
 def _check_keys(path: Path, table: Mapping[str, Any], known: Any, what: str) -> None:
@@ -157,7 +157,7 @@ def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[
 
 
 def _axes(entry: Mapping[str, Any], beside: Path, data: str | None) -> dict[str, list[Any]]:
-    """Return every option with its values, in the names of `RunSpec`; paths are beside the file."""
+    """Return every option with its values, named as in `RunSpec`; resolve relative paths."""
     given = {
         _OTHER_NAMES.get(key, key): value
         for key, value in entry.items()
@@ -192,7 +192,7 @@ def _check_types(values: Mapping[str, Any]) -> None:
 
 
 def _tasks(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the sets and criteria; a folder of one's own names criteria only."""
+    """Return data sets and criteria; an image folder has criteria only."""
     on = entry.get("on", {})
     if not isinstance(on, Mapping) and "images" not in entry:
         raise InvalidParameterError(
@@ -222,5 +222,5 @@ def _product(axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _word(value: Any) -> str:
-    """Return a value as one would write it after ``--set``."""
+    """Return a value in the syntax of ``--set``."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,7 +11,7 @@ from likewise_bench.sweep.spec import key_of
 
 @dataclass(frozen=True)
 class MeanStd:
-    """A mean, the standard deviation over seeds (None for one seed), and how many there were.
+    """Mean, standard deviation over seeds (None for one seed), and number of seeds.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class MeanStd:
 
     @classmethod
     def of(cls, values: Iterable[float | None], digits: int = 3) -> "MeanStd":
-        """Return the figure of several runs; those without a value do not count."""
+        """Return mean and standard deviation of several runs; missing values are ignored."""
         known = [value for value in values if value is not None]
         if not known:
             return cls(None)
@@ -35,13 +35,13 @@ class MeanStd:
 
     @classmethod
     def known(cls, values: Iterable[float | None]) -> "MeanStd":
-        """Return a figure that may be the same for every seed; then it has no spread."""
+        """Return the mean of a value; without deviation if it is the same for every seed."""
         figure = cls.of(values)
         is_one = not round(figure.spread or 0, figure.digits)
         return cls(figure.mean, None, figure.n) if is_one else figure
 
     def but(self, *, digits: int) -> "MeanStd":
-        """Return the same figure, written with other decimals."""
+        """Return the same value with another number of decimals."""
         return replace(self, digits=digits)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class MeanStd:
 
 
 def area(row: Mapping[str, Any], name: str = "acc") -> float | None:
-    """Return the mean score between no answer and the last, by trapezoids; None without one.
+    """Return the normalised area under the learning curve, or None without a curve.
 
     The curve begins with what k-means finds without an answer, the same for every method, so
     that none gains from having no early point. Of images held out where there are any (their
@@ -97,7 +97,7 @@ FIVE = ("nmi", "ari", "acc", "fmi", "pair_f1")
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that differ in their seed only.
+    """Rows that differ only in their seed.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ class Group:
 
     @property
     def asks(self) -> bool:
-        """Return whether any question was put."""
+        """Return whether any question was asked."""
         return any(row["n_answers"] for row in self.rows) or not self.rows
 
     def scores(self, name: str, part: str = "scored") -> list[float | None]:
-        """Return one score of every row.
+        """Return one score for every row.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Group:
         return [_scores(row, part).get(name) for row in self.rows]
 
     def values(self, *path: str) -> list[float | None]:
-        """Return one entry of every row, by its path of names."""
+        """Return one nested entry of every row, by its path of keys."""
         return [_value(row, path) for row in self.rows]
 
 
@@ -158,7 +158,7 @@ def _value(row: Any, path: Sequence[str]) -> Any:
 
 
 def spec_of_row(row: Row) -> Spec:
-    """Return what was asked; of a row of ``bench run``, what can be told from it."""
+    """Return the requested run; for a row of ``bench run``, as far as it is recorded."""
     if "spec" in row:
         spec: Spec = row["spec"]
         return spec
@@ -176,7 +176,7 @@ _RUN = ("from_scratch", "noise", "unsure", "split", "test_fraction")
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """Return rows grouped over their seeds, in the order in which they first come.
+    """Return rows grouped over seeds, in order of first occurrence.
 
     Of two rows of the same run the last holds.
     """
@@ -205,14 +205,14 @@ def _without(spec: Spec, names: Sequence[str]) -> Spec:
 
 @dataclass(frozen=True)
 class Task:
-    """The same images, sorted by the same criterion, scored in the same way."""
+    """A task: the same images, criterion and protocol."""
 
     spec: Spec
     groups: tuple[Group, ...]
 
     @property
     def regime(self) -> str:
-        """Return whether a network was trained on the pictures or vectors were ready."""
+        """Return whether the method trained from scratch or used embeddings."""
         if self.spec.get("from_scratch"):
             return "from scratch"
         encoders = {row["encoder"] for group in self.groups for row in group.rows}
@@ -221,19 +221,19 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Return what is sorted, and how: ``cards by suit``."""
+        """Return data set and criterion: ``cards by suit``."""
         name = self.spec.get("dataset") or self.spec.get("images")
         part = f", {self.spec['split']} images" if "split" in self.spec else ""
         return f"{name} by {self.spec.get('criterion')}{part}"
 
     @property
     def rows(self) -> list[Row]:
-        """Return all rows that went well."""
+        """Return all rows without errors."""
         return [row for group in self.groups for row in group.rows]
 
 
 def tasks(rows: Iterable[Row]) -> list[Task]:
-    """Return groups by what they have in common; from scratch and pretrained never mix."""
+    """Return groups by task; from scratch and pretrained are kept apart."""
     found: dict[str, list[Group]] = {}
     for group in groups(rows):
         common = {name: group.spec[name] for name in _TASK if name in group.spec}
@@ -245,7 +245,7 @@ def tasks(rows: Iterable[Row]) -> list[Task]:
 
 
 def variants(members: Sequence[Group]) -> dict[str, list[Group]]:
-    """Return the lines of a table: groups by the name of method and what was changed about it.
+    """Return the rows of a table: groups by method and changed settings.
 
     Settings that all groups share are no part of the names.
     """
@@ -280,6 +280,6 @@ _SHORT = {"n_clusters": "k"}
 
 
 def baselines(rows: Sequence[Row], name: str) -> list[float]:
-    """Return a trivial figure of each seed, of runs with as many clusters as there are groups."""
+    """Return a trivial baseline per seed, from runs with the true number of clusters."""
     usual = [row for row in rows if "n_clusters" not in spec_of_row(row)] or rows
     return list({row["seed"]: row["baselines"][name] for row in usual}.values())

@@ -13,7 +13,7 @@ Cell = str | MeanStd
 
 @dataclass(frozen=True)
 class Table:
-    """A title, columns, rows, and notes that belong below it.
+    """A table: title, columns, rows and notes.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _tex(cell: Cell) -> str:
 
 
 def _csv(table: Table) -> str:
-    """Return figures as plain numbers, their spreads in columns of their own."""
+    """Return means as plain numbers, with standard deviations in separate columns."""
     spread = [any(_has_spread(row[i]) for row in table.rows) for i in range(len(table.header))]
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")

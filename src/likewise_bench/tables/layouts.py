@@ -23,7 +23,7 @@ _TIMES = ("s", "MB")
 
 
 def by_answers(rows: Sequence[Row], *, times: bool = True) -> list[Table]:
-    """Return a table for every task.
+    """Return one table per task.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _any_asks(of: Sequence[Group]) -> bool:
 
 
 def _honest(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
-    """Return what can be had without a method, and what random questions give."""
+    """Return the trivial baselines, and the results with random questions."""
     words = {
         "majority_acc": "— everything in one group",
         "kmeans_acc": "— k-means, nothing asked",
@@ -86,7 +86,7 @@ def _honest(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
 
 
 def _at_random(task: Task, budgets: Sequence[int]) -> list[Cell]:
-    """Return the best method of those that ask at random, or that there is none."""
+    """Return the best method with random questions, if there is one."""
     drawn = [group for group in task.groups if group.rows and _is_random(group.rows[0])]
     if not drawn:
         return ["— random questions", "not run"]
@@ -134,7 +134,7 @@ def _notes(task: Task, lines: dict[str, list[Group]], budgets: Sequence[int]) ->
 
 
 def _with_fewer_seeds(lines: dict[str, list[Group]], n_seeds: int) -> list[str]:
-    """Return which lines hold figures of fewer seeds than others, by how many."""
+    """Return a note on rows with fewer seeds than others."""
     at_least = {
         name: min(len({row["seed"] for row in group.rows}) for group in of if group.rows)
         for name, of in lines.items()
@@ -158,7 +158,7 @@ def _fewer(of: Sequence[Group], budgets: Sequence[int]) -> list[str]:
 
 
 def noise_table(rows: Sequence[Row]) -> list[Table]:
-    """Return one table if any run had noisy answers and a clean twin, else none.
+    """Return a table of runs with noisy answers that also have a run without noise.
 
     The loss is paired: seed by seed, clean less noisy. Other questions have a mean of their own.
     """
@@ -199,7 +199,7 @@ DEFAULT = "answers"
 
 
 class Layout(Protocol):
-    """Makes tables of rows."""
+    """Builds tables from rows."""
 
     def __call__(self, rows: Sequence[Row], *, times: bool = True) -> list[Table]:
         """Return the tables."""

@@ -41,13 +41,13 @@ class PublishedValue:
 
 @cache
 def paper_tables() -> dict[str, Mapping[str, Any]]:
-    """Return the tables as they stand in ``published.toml``, by name."""
+    """Return the tables of ``published.toml``, by name."""
     text = resources.files("likewise_bench.tables").joinpath("published.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 
 def published_values(table: str) -> list[PublishedValue]:
-    """Return every cell of one table, line by line.
+    """Return every cell of one table, row by row.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _cells(table: Mapping[str, Any]) -> Iterator[PublishedValue]:
 def _answers(
     table: Mapping[str, Any], row: Mapping[str, Any], number: int, dataset: str
 ) -> int | None:
-    """Return how many answers a cell had: one number a row, one a column, or one a set."""
+    """Return the number of answers of a cell: given per row, per column or per data set."""
     given: Any = row.get("answers", table.get("answers", {}).get(row["name"]))
     if isinstance(given, Mapping):
         given = given.get(dataset)
@@ -109,7 +109,7 @@ _TRIVIAL = {
 
 
 def paper_layout(name: str, rows: Sequence[Row], *, times: bool = True) -> list[Table]:
-    """Return one table for every set and criterion in a table of a paper.
+    """Return one table per data set and criterion of a paper's table.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _ours(chosen: Sequence[Group | None], metrics: Sequence[str]) -> list[Cell]:
 
 
 def _costs(chosen: Sequence[Group | None], costs: Sequence[str]) -> list[Cell]:
-    """Return seconds and memory, of the first regime that was run."""
+    """Return seconds and memory of the first regime with rows."""
     if not costs:
         return []
     group = next((group for group in chosen if group is not None), None)
@@ -200,7 +200,7 @@ def _part(group: Group) -> tuple[Any, Any]:
 def _counterpart(
     cell: PublishedValue, ours: list[Group], regime: str, named: Collection[str]
 ) -> Group | None:
-    """Return our group for a line: the same settings, and the budget nearest below.
+    """Return our rows for a line: same settings, nearest lower budget.
 
     What our defaults leave out may be missing, unless a line of the table is `named` for it.
     """
@@ -222,7 +222,7 @@ def _wanted(cell: PublishedValue) -> dict[str, str]:
 
 
 def _lacking(cell: PublishedValue, chosen: Sequence[Group | None]) -> dict[str, str]:
-    """Return the line with the part of the method that our run goes without, if it does."""
+    """Return the row label, with the ablated part of the method if there is one."""
     if all(group is None or _fits(group, _wanted(cell)) for group in chosen):
         return {}
     return {cell.row: _SPARED[cell.ours["method"]].replace("_", "-")}
@@ -256,7 +256,7 @@ def _same(value: Any, word: str) -> bool:
 def _honest(
     ours: list[Group], regimes: Sequence[str], metrics: Sequence[str], width: int
 ) -> list[list[Cell]]:
-    """Return the trivial lines, measured on our images; ACC only."""
+    """Return the trivial baselines on our images; ACC only."""
     lines: list[list[Cell]] = []
     for name, text in _TRIVIAL.items():
         line: list[Cell] = [text, *([""] * (width - 1))]

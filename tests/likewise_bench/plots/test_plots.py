@@ -148,12 +148,12 @@ def test_a_run_is_shown(tmp_path: Path, kind: str, run: RunSpec, options: dict[s
             "grids",
             _digits(n_images=40, criterion="digit"),
             {"other": "digit"},
-            "by 'digit'; name",
+            "show 'digit'; give another criterion",
         ),
     ],
     ids=["questions", "grids"],
 )
-def test_nothing_is_not_drawn(
+def test_figures_without_content_raise_an_error(
     tmp_path: Path, kind: str, run: RunSpec, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(LikewiseError, match=message):

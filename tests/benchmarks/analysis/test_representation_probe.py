@@ -121,9 +121,9 @@ def test_both_strategies_run_with_the_same_seeds_and_budgets(
     assert asked == {(n, s, r) for n in (5, 9) for s in range(3) for r in ("joint", "random")}
 
 
-def test_one_seed_is_no_interval() -> None:
+def test_an_interval_needs_two_seeds() -> None:
     run = RunSpec(method="pcl", dataset="digits", criterion="digit")
-    with pytest.raises(InvalidParameterError, match="at least 2 seeds"):
+    with pytest.raises(InvalidParameterError, match="n_seeds must be at least 2"):
         paired(run, ("joint", "random"), [5], 1)
 
 

@@ -2,7 +2,7 @@
 
 from sklearn.datasets import make_blobs
 
-from benchmarks.analysis.label_issue_precision import count, interviewed
+from benchmarks.analysis.label_issue_precision import answered_model, count
 from likewise.methods.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 
@@ -10,7 +10,7 @@ X, y = make_blobs(150, n_features=6, centers=3, random_state=1)
 
 
 def test_wrong_answers_that_are_offered_are_told_from_right_ones() -> None:
-    model = interviewed(Likewise(3, random_state=0), X, NoisyOracle(y, flip=0.1, seed=3), 60)
+    model = answered_model(Likewise(3, random_state=0), X, NoisyOracle(y, flip=0.1, seed=3), 60)
     offered, found, wrong = count(model, LabelOracle(y))
     assert model.constraints_.n_answers + len(model.constraints_.set_aside) >= 60
     assert 0 < found <= offered <= 5
@@ -19,5 +19,5 @@ def test_wrong_answers_that_are_offered_are_told_from_right_ones() -> None:
 
 
 def test_where_nobody_is_wrong_nothing_is_counted_as_wrong() -> None:
-    model = interviewed(Likewise(3, random_state=0), X, LabelOracle(y), 40)
+    model = answered_model(Likewise(3, random_state=0), X, LabelOracle(y), 40)
     assert count(model, LabelOracle(y))[1:] == (0, 0)

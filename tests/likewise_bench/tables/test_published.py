@@ -9,7 +9,7 @@ import pytest
 from likewise.errors import UnknownNameError
 from likewise_bench.tables.published import paper_tables, published_values
 
-PAPERS = Path(__file__).resolve().parents[2].parent / "shared" / "papers"
+PAPERS = Path(__file__).resolve().parents[3].parent / "shared" / "papers"
 CELL = re.compile(r"^-?0?\.\d{2,4}$|^—$")
 HEADS = {  # table -> how its first line begins, and how often that was seen before it
     "cc-2": ("Dataset\tCIFAR-10\t", 0),

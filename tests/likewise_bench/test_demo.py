@@ -42,7 +42,7 @@ def test_figures_are_accuracies_of_the_right_things(shown: Demo) -> None:
 
 def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demo) -> None:
     before, after = demo_page(shown).sections
-    assert before.title.endswith("sorted by background")
+    assert before.title.endswith("grouped by background")
     assert sum(group.n_images for group in before.groups) == 128
     assert sum(group.n_images for group in after.groups) == 128
     for group in after.groups:
@@ -63,6 +63,6 @@ def test_no_cluster_is_lost_where_there_are_fewer_names(shown: Demo) -> None:
     is_small = truth["size"] == "small"
     quarters = 2 * is_small + np.arange(128) % 2  # by size, and each of the two cut in half
     section = demo_page(replace(shown, truth=truth, before=quarters)).sections[0]
-    assert section.title.endswith("sorted by size")
+    assert section.title.endswith("grouped by size")
     assert [group.name for group in section.groups] == ["large", "large", "small", "small"]
     assert sum(group.n_images for group in section.groups) == 128
