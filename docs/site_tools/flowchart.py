@@ -3,8 +3,8 @@
 The pages contain ordinary Mermaid code, which code-hosting sites draw themselves. MkDocs Material
 would load Mermaid from a CDN; this renderer keeps the built site free of external resources.
 Supported: ``flowchart LR`` or ``TD``, nodes ``id["text"]`` (``<br>`` breaks a line), edges ``-->``
-and ``-->|label|``, and chains of edges on one line. Anything else is an error, so that a page
-never shows an incomplete diagram.
+and ``-->|label|``, chains of edges on one line, and ``subgraph id["title"]`` to ``end``, drawn as
+a frame. Anything else is an error, so that a page never shows an incomplete diagram.
 """
 
 import html
@@ -13,17 +13,20 @@ from dataclasses import dataclass, field
 
 _NODE = re.compile(r'\s*(\w+)(?:\["([^"]+)"\])?\s*')
 _EDGE = re.compile(r"(-->|-\.->)(?:\|([^|]+)\|)?")
+_SUBGRAPH = re.compile(r'\s*subgraph \w+\["([^"]+)"\]\s*')
+_WIDEST = 1000  # pixels; a wider diagram is drawn downwards, so that its text stays readable
 _CHAR, _LINE, _PAD, _GAP_ALONG, _GAP_ACROSS = 7.2, 17, 8, 26, 18
 _Point = tuple[float, float]
 
 
 @dataclass
 class Flowchart:
-    """A parsed diagram: texts of the nodes, and edges as (source, target, label, dashed)."""
+    """A parsed diagram: texts of the nodes, edges as (source, target, label, dashed), frames."""
 
     direction: str
     texts: dict[str, str] = field(default_factory=dict)
     edges: list[tuple[str, str, str, bool]] = field(default_factory=list)
+    frames: dict[str, set[str]] = field(default_factory=dict)
 
 
 def parse(source: str) -> Flowchart:
@@ -39,18 +42,30 @@ def parse(source: str) -> Flowchart:
     if head is None:
         raise ValueError(f"A diagram must begin with 'flowchart LR' or 'TD', got {lines[0]!r}.")
     chart = Flowchart(head.group(1))
+    title = None
     for line in lines[1:]:
-        _parse_line(chart, line)
+        subgraph = _SUBGRAPH.fullmatch(line)
+        if subgraph:
+            title = subgraph.group(1)
+            chart.frames[title] = set()
+        elif line.strip() == "end":
+            title = None
+        elif not re.fullmatch(r"\s*direction (LR|TD)", line):
+            names = _parse_line(chart, line)
+            if title is not None:
+                chart.frames[title] |= names
     return chart
 
 
-def _parse_line(chart: Flowchart, line: str) -> None:
-    previous, edge, at = "", None, 0
+def _parse_line(chart: Flowchart, line: str) -> set[str]:
+    """Add the nodes and edges of a line, and return the names of the nodes."""
+    previous, edge, at, names = "", None, 0, set()
     while at < len(line):
         node = _NODE.match(line, at)
         if node is None:
             raise ValueError(f"Expected a node in the diagram line {line!r}.")
         name, text = node.groups()
+        names.add(name)
         chart.texts[name] = text or chart.texts.get(name, name)
         if edge is not None:
             chart.edges.append((previous, name, edge.group(2) or "", edge.group(1) == "-.->"))
@@ -59,6 +74,7 @@ def _parse_line(chart: Flowchart, line: str) -> None:
         if edge is None and at < len(line):
             raise ValueError(f"Expected an edge in the diagram line {line!r}.")
         at = edge.end() if edge else at
+    return names
 
 
 def layers_of(chart: Flowchart) -> list[list[str]]:
@@ -68,6 +84,10 @@ def layers_of(chart: Flowchart) -> list[list[str]]:
     forward = [(a, b) for a, b, _, _ in chart.edges if order[a] < order[b]]
     for a, b in sorted(forward, key=lambda edge: order[edge[0]]):
         depth[b] = max(depth[b], depth[a] + 1)
+    for a in reversed(order):  # a start that is declared late stands just before its successors
+        later = [depth[end] for start, end in forward if start == a]
+        if later and not any(end == a for _, end in forward):
+            depth[a] = min(later) - 1
     layers: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
     for name, level in depth.items():
         layers[level].append(name)
@@ -123,12 +143,16 @@ def _place(chart: Flowchart) -> dict[str, _Box]:
     return boxes
 
 
+def _is_back(start: _Box, end: _Box, flat: bool) -> bool:
+    return end.x <= start.x if flat else end.y <= start.y
+
+
 def _edge_path(start: _Box, end: _Box, flat: bool, outside: float) -> tuple[str, _Point]:
     """Return the path from one box to another, and the place of its label.
 
     An edge back to an earlier layer runs at `outside`, beyond all boxes.
     """
-    back = end.x <= start.x if flat else end.y <= start.y
+    back = _is_back(start, end, flat)
     if back and flat:
         (x1, y1), (x2, y2) = start.anchor("bottom"), end.anchor("bottom")
         corners = f"L{x1:.0f},{outside:.0f} L{x2:.0f},{outside:.0f} L{x2:.0f},{y2:.0f}"
@@ -149,12 +173,18 @@ def to_svg(source: str) -> str:
     """Return the SVG element of a diagram in Mermaid code."""
     chart = parse(source)
     boxes = _place(chart)
+    if max(box.x + box.width for box in boxes.values()) > _WIDEST:
+        chart.direction = "TD"
+        boxes = _place(chart)
     flat = chart.direction == "LR"
     right = max(box.x + box.width for box in boxes.values())
     bottom = max(box.y + box.height for box in boxes.values())
-    parts, outside = [], (bottom if flat else right) + 8
+    parts = [
+        _frame(title, [boxes[name] for name in names]) for title, names in chart.frames.items()
+    ]
+    outside = (bottom if flat else right) + 8
     for a, b, label, dashed in chart.edges:
-        outside += 10 if boxes[b].x <= boxes[a].x else 0
+        outside += 10 if _is_back(boxes[a], boxes[b], flat) else 0
         path, (x, y) = _edge_path(boxes[a], boxes[b], flat, outside)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         parts.append(f'<path d="{path}" class="edge"{dash} marker-end="url(#arrow)"/>')
@@ -168,8 +198,20 @@ def to_svg(source: str) -> str:
         'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker></defs>'
     )
     return (
-        f'<svg class="flowchart" role="img" viewBox="-4 -4 {width + 8:.0f} {height + 8:.0f}" '
+        f'<svg class="flowchart" role="img" viewBox="-10 -22 {width + 20:.0f} {height + 32:.0f}" '
         f'style="max-width:{1.15 * width:.0f}px">{marker}{"".join(parts)}</svg>'
+    )
+
+
+def _frame(title: str, boxes: list[_Box]) -> str:
+    """Return a dashed rectangle around boxes, and its title above."""
+    left, top = min(box.x for box in boxes) - 7, min(box.y for box in boxes) - 7
+    width = max(box.x + box.width for box in boxes) + 7 - left
+    height = max(box.y + box.height for box in boxes) + 7 - top
+    return (
+        f'<rect class="frame" x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" rx="8"/><text class="label" style="text-anchor:start" '
+        f'x="{left + 4:.0f}" y="{top - 4:.0f}">{html.escape(title)}</text>'
     )
 
 

@@ -16,6 +16,20 @@ def test_nodes_and_edges_are_parsed() -> None:
     assert chart.edges == [("a", "b", "yes", False), ("b", "c", "", True), ("c", "a", "", False)]
 
 
+def test_a_subgraph_is_a_frame_around_its_nodes() -> None:
+    chart = parse(
+        'flowchart LR\na --> b\nsubgraph s["a round"]\ndirection LR\nb --> c\nend\nc --> d'
+    )
+    assert chart.frames == {"a round": {"b", "c"}}
+    assert set(chart.texts) == {"a", "b", "c", "d"}
+
+
+def test_a_wide_diagram_is_drawn_downwards() -> None:
+    chain = " --> ".join(f'n{i}["a long text in a box"]' for i in range(9))
+    size = ET.fromstring(to_svg(f"flowchart LR\n{chain}")).attrib["viewBox"].split()
+    assert int(size[2]) < int(size[3])
+
+
 def test_an_edge_back_does_not_change_the_layers() -> None:
     assert layers_of(parse(SOURCE)) == [["a"], ["b"], ["c"]]
 

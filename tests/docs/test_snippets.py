@@ -43,6 +43,7 @@ def _paint(folder: Path, n_images: int) -> list[str]:
     return colours
 
 
+@pytest.mark.slow
 def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
