@@ -24,8 +24,8 @@ demo: $(VENV)/.package
 	$(BIN)/likewise demo
 
 check: $(VENV)/.dev
-	$(BIN)/ruff format --check src tests examples benchmarks research
-	$(BIN)/ruff check src tests examples benchmarks research
+	$(BIN)/ruff format --check src tests examples benchmarks research docs/site_tools
+	$(BIN)/ruff check src tests examples benchmarks research docs/site_tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -59,8 +59,8 @@ mutants: $(VENV)/.dev
 	BIN=$(abspath $(BIN)) nice -n 10 sh benchmarks/mutants.sh $(MODULE) $(TESTS)
 
 format: $(VENV)/.dev
-	$(BIN)/ruff format src tests examples benchmarks research
-	$(BIN)/ruff check --fix src tests examples benchmarks research
+	$(BIN)/ruff format src tests examples benchmarks research docs/site_tools
+	$(BIN)/ruff check --fix src tests examples benchmarks research docs/site_tools
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

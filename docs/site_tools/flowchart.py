@@ -3,12 +3,13 @@
 The pages contain ordinary Mermaid code, which code-hosting sites draw themselves. MkDocs Material
 would load Mermaid from a CDN; this renderer keeps the built site free of external resources.
 Supported: ``flowchart LR`` or ``TD``, nodes ``id["text"]`` (``<br>`` breaks a line), edges ``-->``
-and ``-->|label|``, chains of edges on one line, and ``subgraph id["title"]`` to ``end``, drawn as
-a frame. Anything else is an error, so that a page never shows an incomplete diagram.
+and ``-->|label|``, chains of edges on one line, and ``subgraph id["title"]`` to ``end``, drawn with
+dashed boxes. Anything else is an error, so that a page never shows an incomplete diagram.
 """
 
 import html
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 _NODE = re.compile(r'\s*(\w+)(?:\["([^"]+)"\])?\s*')
@@ -143,30 +144,59 @@ def _place(chart: Flowchart) -> dict[str, _Box]:
     return boxes
 
 
-def _is_back(start: _Box, end: _Box, flat: bool) -> bool:
-    return end.x <= start.x if flat else end.y <= start.y
+def _is_clear(start: _Point, end: _Point, boxes: Iterable[_Box]) -> bool:
+    """Return whether the line between two points meets none of the boxes."""
+    for step in range(1, 24):
+        x = start[0] + (end[0] - start[0]) * step / 24
+        y = start[1] + (end[1] - start[1]) * step / 24
+        for box in boxes:
+            if box.x < x < box.x + box.width and box.y < y < box.y + box.height:
+                return False
+    return True
 
 
-def _edge_path(start: _Box, end: _Box, flat: bool, outside: float) -> tuple[str, _Point]:
-    """Return the path from one box to another, and the place of its label.
+def _detour(start: _Box, end: _Box, flat: bool, at: float, forward: bool) -> tuple[str, _Point]:
+    """Return a path around all boxes: above or below them, in a TD diagram left or right."""
+    side = ("top" if forward else "bottom") if flat else ("left" if forward else "right")
+    (x1, y1), (x2, y2) = start.anchor(side), end.anchor(side)
+    if flat:
+        corners, label = f"L{x1:.0f},{at:.0f} L{x2:.0f},{at:.0f}", ((x1 + x2) / 2, at)
+    else:
+        corners, label = f"L{at:.0f},{y1:.0f} L{at:.0f},{y2:.0f}", (at, (y1 + y2) / 2)
+    return f"M{x1:.0f},{y1:.0f} {corners} L{x2:.0f},{y2:.0f}", label
 
-    An edge back to an earlier layer runs at `outside`, beyond all boxes.
-    """
-    back = _is_back(start, end, flat)
-    if back and flat:
-        (x1, y1), (x2, y2) = start.anchor("bottom"), end.anchor("bottom")
-        corners = f"L{x1:.0f},{outside:.0f} L{x2:.0f},{outside:.0f} L{x2:.0f},{y2:.0f}"
-        return f"M{x1:.0f},{y1:.0f} {corners}", ((x1 + x2) / 2, outside)
-    if back:
-        (x1, y1), (x2, y2) = start.anchor("right"), end.anchor("right")
-        corners = f"L{outside:.0f},{y1:.0f} L{outside:.0f},{y2:.0f} L{x2:.0f},{y2:.0f}"
-        return f"M{x1:.0f},{y1:.0f} {corners}", (outside, (y1 + y2) / 2)
-    sides = ("right", "left") if flat else ("bottom", "top")
-    (x1, y1), (x2, y2) = start.anchor(sides[0]), end.anchor(sides[1])
+
+def _curve(start: _Point, end: _Point, flat: bool) -> tuple[str, _Point]:
+    """Return the path between neighbouring layers, and the place of its label."""
+    (x1, y1), (x2, y2) = start, end
     mid = ((x1 + x2) / 2, (y1 + y2) / 2)
     first, second = ((mid[0], y1), (mid[0], y2)) if flat else ((x1, mid[1]), (x2, mid[1]))
     bend = f"C{first[0]:.0f},{first[1]:.0f} {second[0]:.0f},{second[1]:.0f}"
     return f"M{x1:.0f},{y1:.0f} {bend} {x2:.0f},{y2:.0f}", mid
+
+
+class _Router:
+    """Finds the paths of edges; each detour has its own distance from the boxes."""
+
+    def __init__(self, boxes: Mapping[str, _Box], flat: bool) -> None:
+        self.boxes, self.flat, self.low = boxes, flat, 0.0
+        self.right = max(box.x + box.width for box in boxes.values())
+        self.bottom = max(box.y + box.height for box in boxes.values())
+        self.high = self.bottom if flat else self.right
+
+    def path(self, a: str, b: str) -> tuple[str, _Point]:
+        """Return the path from one node to another, and the place of its label."""
+        start, end = self.boxes[a], self.boxes[b]
+        if end.x <= start.x if self.flat else end.y <= start.y:
+            self.high += 12
+            return _detour(start, end, self.flat, self.high, forward=False)
+        sides = ("right", "left") if self.flat else ("bottom", "top")
+        ends = (start.anchor(sides[0]), end.anchor(sides[1]))
+        others = [box for name, box in self.boxes.items() if name not in (a, b)]
+        if _is_clear(*ends, others):
+            return _curve(*ends, self.flat)
+        self.low -= 12
+        return _detour(start, end, self.flat, self.low, forward=True)
 
 
 def to_svg(source: str) -> str:
@@ -176,54 +206,46 @@ def to_svg(source: str) -> str:
     if max(box.x + box.width for box in boxes.values()) > _WIDEST:
         chart.direction = "TD"
         boxes = _place(chart)
-    flat = chart.direction == "LR"
-    right = max(box.x + box.width for box in boxes.values())
-    bottom = max(box.y + box.height for box in boxes.values())
-    parts = [
-        _frame(title, [boxes[name] for name in names]) for title, names in chart.frames.items()
-    ]
-    outside = (bottom if flat else right) + 8
+    router = _Router(boxes, chart.direction == "LR")
+    parts = []
     for a, b, label, dashed in chart.edges:
-        outside += 10 if _is_back(boxes[a], boxes[b], flat) else 0
-        path, (x, y) = _edge_path(boxes[a], boxes[b], flat, outside)
+        path, (x, y) = router.path(a, b)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         parts.append(f'<path d="{path}" class="edge"{dash} marker-end="url(#arrow)"/>')
         if label:
             place = f'x="{x:.0f}" y="{y - 4:.0f}"'
             parts.append(f'<text {place} class="label">{html.escape(label)}</text>')
-    parts += [_node(chart.texts[name], box) for name, box in boxes.items()]
-    width, height = (right, outside) if flat else (outside, bottom)
+    framed = set().union(*chart.frames.values())
+    parts += [_node(chart.texts[name], box, name in framed) for name, box in boxes.items()]
+    left, top = (0.0, router.low) if router.flat else (router.low, 0.0)
+    right, bottom = router.right, router.bottom
+    right, bottom = (right, router.high) if router.flat else (router.high, bottom)
+    for title in chart.frames:
+        bottom += 20
+        place = f'x="{left:.0f}" y="{bottom:.0f}" style="text-anchor:start"'
+        parts.append(f'<text {place} class="label">dashed: {html.escape(title)}</text>')
+    width, height = right - left + 8, bottom - top + 8
     marker = (
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker></defs>'
     )
     return (
-        f'<svg class="flowchart" role="img" viewBox="-10 -22 {width + 20:.0f} {height + 32:.0f}" '
+        f'<svg class="flowchart" role="img" '
+        f'viewBox="{left - 4:.0f} {top - 4:.0f} {width:.0f} {height:.0f}" '
         f'style="max-width:{1.15 * width:.0f}px">{marker}{"".join(parts)}</svg>'
     )
 
 
-def _frame(title: str, boxes: list[_Box]) -> str:
-    """Return a dashed rectangle around boxes, and its title above."""
-    left, top = min(box.x for box in boxes) - 7, min(box.y for box in boxes) - 7
-    width = max(box.x + box.width for box in boxes) + 7 - left
-    height = max(box.y + box.height for box in boxes) + 7 - top
-    return (
-        f'<rect class="frame" x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" rx="8"/><text class="label" style="text-anchor:start" '
-        f'x="{left + 4:.0f}" y="{top - 4:.0f}">{html.escape(title)}</text>'
-    )
-
-
-def _node(text: str, box: _Box) -> str:
+def _node(text: str, box: _Box, is_framed: bool) -> str:
     lines = text.split("<br>")
     rows = "".join(
         f'<text x="{box.x + box.width / 2:.0f}" '
         f'y="{box.y + 0.7 * _PAD + _LINE * (number + 0.72):.0f}">{html.escape(line)}</text>'
         for number, line in enumerate(lines)
     )
+    style = ' class="frame"' if is_framed else ""
     frame = (
-        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '
+        f'<rect{style} x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '
         f'height="{box.height:.0f}" rx="5"/>'
     )
     return f"<g>{frame}{rows}</g>"
