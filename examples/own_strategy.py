@@ -1,4 +1,4 @@
-"""Write your own query strategy: one class with one method, for every method that asks about pairs."""
+"""Write your own query strategy: one class with one method, for all methods that ask pairs."""
 
 from dataclasses import dataclass
 
