@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench mutants format clean
+.PHONY: demo test check docs bench mutants format clean
 
 $(VENV)/.package: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,8 +24,8 @@ demo: $(VENV)/.package
 	$(BIN)/likewise demo
 
 check: $(VENV)/.dev
-	$(BIN)/ruff format --check src tests examples benchmarks research
-	$(BIN)/ruff check src tests examples benchmarks research
+	$(BIN)/ruff format --check src tests examples benchmarks research docs/site_tools
+	$(BIN)/ruff check src tests examples benchmarks research docs/site_tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -39,6 +39,16 @@ $(CHROMIUM):
 test: check | $(CHROMIUM)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup  # threads of one worker would only wait for the other
 
+$(VENV)/.docs: $(VENV)/.package
+	@echo "installing the tools for the documentation"
+	@$(PIP) -e '.[docs]' 2>&1 | { grep -v '^WARNING: Location' || true; }
+	@$(BIN)/python -c 'import mkdocs, mkdocstrings'
+	@touch $@
+
+# The site is build/site/index.html; it works without a server and loads nothing from elsewhere.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.speed
 
@@ -49,8 +59,8 @@ mutants: $(VENV)/.dev
 	BIN=$(abspath $(BIN)) nice -n 10 sh benchmarks/mutants.sh $(MODULE) $(TESTS)
 
 format: $(VENV)/.dev
-	$(BIN)/ruff format src tests examples benchmarks research
-	$(BIN)/ruff check --fix src tests examples benchmarks research
+	$(BIN)/ruff format src tests examples benchmarks research docs/site_tools
+	$(BIN)/ruff check --fix src tests examples benchmarks research docs/site_tools
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

@@ -1,4 +1,4 @@
-"""A data set of one's own: a function that returns a `Dataset`, and one line in the registry."""
+"""Write your own data set: a function that returns a `Dataset`, and one line in the registry."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from likewise_bench.spec import RunSpec
 
 
 def load_stripes(data: Path | None = None) -> Dataset:
-    """Paint pictures of stripes that differ in direction and in colour.
+    """Generate images of stripes that differ in direction and in colour.
 
-    A set that lies in files would look for them below `data` and raise `DatasetError`, saying
-    which file is missing and where to get it (see `datasets/published.py`).
+    A data set in files looks for them below `data`, and raises `DatasetError` with the missing
+    file and where to get it (see `likewise_bench/datasets/archives.py`).
     """
     rng = np.random.default_rng(0)
     steep, blue = rng.integers(0, 2, 120), rng.integers(0, 2, 120)
@@ -33,12 +33,12 @@ def load_stripes(data: Path | None = None) -> Dataset:
             "colour": np.where(blue == 1, "blue", "red"),
         },
         ArrayCollection(pixels),
-        vectors=small,  # with vectors of its own a set needs no encoder
+        vectors=small,  # a data set with vectors needs no encoder
     )
 
 
-# In the package this is one line in `datasets/registry.py`.
-DATASETS["stripes"] = Source(load_stripes, "painted stripes, by direction or by colour; no files")
+# In the package this is one line in `likewise_bench/datasets/registry.py`.
+DATASETS["stripes"] = Source(load_stripes, "generated stripes, by direction or by colour; no files")
 for criterion in ("colour", "direction"):
     run = RunSpec("likewise", dataset="stripes", criterion=criterion, n_questions=15)
     row = run_benchmark(run)

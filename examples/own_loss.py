@@ -1,4 +1,4 @@
-"""A loss of one's own: a plain function of tensors, and a method that adds it to CC's terms."""
+"""Write your own loss: a function of tensors, and an objective that adds it to CC's terms."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import torch
 from sklearn.datasets import make_blobs
 from torch import Tensor
 
-from likewise.estimators.deep.cc import CC
-from likewise.estimators.deep.relations import BatchRelations
-from likewise.estimators.deep.networks import NetworkOutput
+from likewise import CC
+from likewise.estimators.deep.cc import CCObjective
+from likewise.estimators.deep.objective import Batch
 from likewise.estimators.params import TrainingPlan
 from likewise.metrics import accuracy
 
 
-def decisiveness(probabilities: Tensor) -> Tensor:
-    """Return the mean entropy of the rows: an image should belong to one cluster.
+def assignment_entropy(probabilities: Tensor) -> Tensor:
+    """Return the mean entropy of the rows: low if each image belongs to one cluster.
 
     Parameters
     ----------
@@ -24,26 +24,35 @@ def decisiveness(probabilities: Tensor) -> Tensor:
     return entropies.mean()
 
 
-class DecisiveCC(CC):
+class ConfidentObjective(CCObjective):
+    """CC's loss and the entropy of the assignments."""
+
+    def terms(self, batch: Batch) -> dict[str, Tensor]:
+        a, b = batch.views
+        entropy = 0.5 * (assignment_entropy(a.p) + assignment_entropy(b.p))
+        return {**super().terms(batch), "entropy": entropy}
+
+
+class ConfidentCC(CC):
     """CC whose assignments are pushed towards 0 and 1."""
 
-    def _loss_terms(self, a: NetworkOutput, b: NetworkOutput, known: BatchRelations) -> dict[str, Tensor]:
-        terms = super()._loss_terms(a, b, known)
-        return {**terms, "decisiveness": 0.5 * (decisiveness(a.p) + decisiveness(b.p))}
+    def _make_parts(self, data: Any) -> Any:
+        learner, questioner = super()._make_parts(data)
+        learner.objective = ConfidentObjective(0.5, 1.0, "both")
+        return learner, questioner
 
 
-def sharpness(model: Any) -> float:
-    """Return how sure a model is of its clusters, on average."""
+def confidence(model: Any) -> float:
+    """Return the mean probability of the assigned clusters."""
     return float(model.probabilities_.max(axis=1).mean())
 
 
-# A loss is tested where its value is known by thought: even rows cost log k, sure ones nothing.
-assert torch.isclose(decisiveness(torch.full((3, 4), 0.25)), torch.tensor(4.0).log())
-assert decisiveness(torch.eye(4)) == 0
+# A loss is tested where its value is known: uniform rows have entropy log k, one-hot rows 0.
+assert torch.isclose(assignment_entropy(torch.full((3, 4), 0.25)), torch.tensor(4.0).log())
+assert assignment_entropy(torch.eye(4)) == 0
 
 X, y = make_blobs(150, n_features=8, centers=3, random_state=0)
 plan = TrainingPlan(epochs_per_round=4, batch_size=64)
-plain = CC(3, plan=plan, random_state=0).fit(X)
-ours = DecisiveCC(3, plan=plan, random_state=0).fit(X)
-print(f"sure of its clusters: CC {sharpness(plain):.2f}, with the term {sharpness(ours):.2f}")
-print(f"ACC: CC {accuracy(y, plain.labels_):.2f}, with the term {accuracy(y, ours.labels_):.2f}")
+for cls in (CC, ConfidentCC):
+    model = cls(3, plan=plan, random_state=0).fit(X)
+    print(f"{cls.__name__}: {confidence(model):.2f}, ACC {accuracy(y, model.labels_):.2f}")

@@ -1,4 +1,4 @@
-"""A query strategy of one's own: one class with one method, usable by every method that asks."""
+"""Write your own query strategy: one class with one method, for all methods that ask pairs."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from likewise import PCL, LabelOracle
-from likewise.constraints.relation import Pairs
 from likewise.estimators.params import TrainingPlan
 from likewise.queries.base import FloatArray, Pool
+from likewise.types import Pairs
 
 
 @dataclass(frozen=True)
 class NearestFirst:
-    """Ask about the most similar pairs first: many will be the same."""
+    """Asks about the most similar pairs first; many of the answers are "same"."""
 
     def score(self, pool: Pool, pairs: Pairs) -> FloatArray:
         first, second = pool.embeddings[pairs].transpose(1, 0, 2)  # each (m, d)
@@ -25,5 +25,5 @@ X, y = make_blobs(120, n_features=8, centers=3, random_state=0)
 plan = TrainingPlan(n_rounds=2, epochs_per_round=5, batch_size=64)
 model = PCL(n_clusters=3, strategy=NearestFirst(), plan=plan, random_state=0)
 model.fit(X, oracle=LabelOracle(y), n_questions=20)
-said = [answer.answer for answer in model.constraints_.answers.values()]
-print(f"{said.count('same')} of {len(said)} answers were 'same'")
+given = [answer.answer for answer in model.constraints_.answers.values()]
+print(f"{given.count('same')} of {len(given)} answers were 'same'")

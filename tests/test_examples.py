@@ -1,4 +1,4 @@
-"""Every example runs, top to bottom, and stays short."""
+"""Every example runs and has fewer than sixty lines."""
 
 import subprocess
 import sys

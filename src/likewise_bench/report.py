@@ -1,7 +1,7 @@
 """Generate the results page from the stored result rows.
 
-``python -m likewise_bench.report docs/results/*.jsonl -o docs/results.md`` and
-``likewise bench table docs/results/*.jsonl --layout results -o docs/results.md`` are the same.
+``likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md``
+writes it; ``python -m likewise_bench.report FILE... -o PAGE`` does the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,24 +16,25 @@ from likewise_bench.tables.published import paper_layout, paper_tables
 
 _HEAD = """# Results
 
-This page is generated from the rows in `docs/results/`, one JSON line a run; do not edit it:
+Generated from the rows in `docs/research/runs/`, one JSON line per run; do not edit it:
 
-    likewise bench table docs/results/*.jsonl --layout results -o docs/results.md
+    likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md
 
 How to read it:
-- ACC, NMI and ARI are those of all images that were clustered, answers honoured; *unasked* leaves
-  out every image that is named in an answer. Where images were held out, the scores are theirs.
-- Each budget is a run of its own (`docs/decisions/0005-a-budget-a-run.md`). A budget counts a
-  person's answers of whatever kind; what follows from them is free. Methods that ask nothing
-  stand under every budget.
+
+- ACC, NMI and ARI are computed on all clustered images, with answers enforced; *unasked* excludes
+  every image that is named in an answer. Where images were held out, the scores are theirs.
+- Each budget is a separate run (`docs/development/decisions/0005-one-run-per-budget.md`). A budget
+  counts answers of any kind; implied relations are free. Methods that ask nothing are listed under
+  every budget.
 - *area* is the mean ACC from no answer (k-means) to the last one, under the curve of the largest
   budget.
-- Lines with a dash in front are no methods: one group for everything, k-means, a perfect sorting
-  by the best *other* criterion, and questions drawn at random.
-- *from scratch* and *pretrained* stand in separate tables. The last epoch counts, nothing is
-  chosen by true labels, and settings are the same for all data sets unless a line says otherwise.
-- s and MB: seconds and peak memory of one run in a process of its own, vectors ready. Several runs
-  went on at the same time on shared cores, so seconds are comparable only roughly.
+- Lines that begin with a dash are reference lines, not methods: one group for everything, k-means,
+  perfect labels of the best *other* criterion, and random questions.
+- *from scratch* and *pretrained* are in separate tables. The last epoch counts, nothing is selected
+  by true labels, and settings are the same for all data sets unless a line says otherwise.
+- s and MB: seconds and peak memory of one run in its own process, embeddings cached. Several runs
+  shared the cores, so seconds are only roughly comparable.
 """
 
 
@@ -43,7 +44,7 @@ def report(files: Sequence[Path]) -> str:
     Parameters
     ----------
     files : sequence of Path
-        Results; beside a file ``docs/results/NAME.jsonl`` its sweep is ``benchmarks/NAME.toml``.
+        Results; the sweep of ``docs/research/runs/NAME.jsonl`` is ``benchmarks/NAME.toml``.
     """
     kept = {file: read_results([file]) for file in sorted(files)}
     rows = [row for of in kept.values() for row in of]
@@ -76,8 +77,8 @@ def _section(file: Path, rows: Sequence[Row]) -> str:
     parts = [f"## {title}\n"]
     if sweep is not None:
         parts += [sweep.about + "\n"] if sweep.about else []
-        command = f"likewise bench sweep benchmarks/{sweep.name}.toml -o docs/results/{file.name}"
-        parts.append(f"    {command}\n")
+        out = f"docs/research/runs/{file.name}"
+        parts.append(f"    likewise bench sweep benchmarks/{sweep.name}.toml -o {out}\n")
         parts += _missing(sweep, rows)
     tables: list[Table] = [*noise_table(rows), *by_answers(rows)]
     return "\n".join([*parts, write(tables, "markdown")])
@@ -85,7 +86,7 @@ def _section(file: Path, rows: Sequence[Row]) -> str:
 
 def _sweeps(file: Path) -> list[Path]:
     """Return the sweep files of the project that contains a results file."""
-    places = (file.absolute().parent.parent.parent, Path.cwd())
+    places = (*file.absolute().parents[:4], Path.cwd())
     found = (sorted((place / "benchmarks").glob("*.toml")) for place in places)
     return next((paths for paths in found if paths), [])
 
@@ -133,9 +134,9 @@ def _papers(rows: Sequence[Row]) -> str:
         tables = [one for one in paper_layout(name, rows) if _has_ours(one)]
         with_ours += tables
         without += [] if tables else [str(table["paper"])]
-    head = "## The papers' tables, with ours beside the printed figures\n"
+    head = "## The papers' tables, published values beside ours\n"
     rest = (
-        "Published values only, no run of ours yet (see them with `likewise bench table FILE "
+        "Published values only, not run here yet (see them with `likewise bench table FILE "
         f"--layout NAME`): {'; '.join(without)}.\n"
     )
     return "\n".join([head, write(with_ours, "markdown"), rest if without else ""])

@@ -24,7 +24,7 @@ def _kept(tmp_path: Path, n_rows: int) -> Path:
     (tmp_path / "benchmarks" / "small.toml").write_text(SWEEP)
     runs = read_sweep(tmp_path / "benchmarks" / "small.toml").runs[:n_rows]
     lines = [_row(spec_of(run)) for run in runs]
-    file = tmp_path / "docs" / "results" / "small.jsonl"
+    file = tmp_path / "docs" / "research" / "runs" / "small.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
@@ -40,11 +40,11 @@ def test_a_page_says_on_what_it_was_made_and_by_which_command(tmp_path: Path) ->
     for words in (
         "## A small one",
         "Why it is run.",
-        "likewise bench sweep benchmarks/small.toml -o docs/results/small.jsonl",
+        "likewise bench sweep benchmarks/small.toml -o docs/research/runs/small.jsonl",
         "8 rows, 2026-11-16 to 2026-11-16: processor a chip, cores 2",
         "### cards by suit, pretrained (lite)",
         "seeds 0, 1",
-        "shared cores, so seconds are comparable only roughly.",
+        "shared the cores, so seconds are only roughly comparable.",
     ):
         assert words in page
     assert "missing" not in page
@@ -72,7 +72,7 @@ def test_papers_tables_without_a_run_of_ours_are_named_only(tmp_path: Path) -> N
     page = report([file])
     assert "### PCL, Table 3: cifar10 by personalised" in page
     assert "### PCL, Table 3: cifar100" not in page
-    assert "no run of ours yet" in page
+    assert "not run here yet" in page
     assert "CC, Table 2" in page.rpartition("no run of ours yet")[2]
 
 

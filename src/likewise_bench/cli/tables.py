@@ -88,7 +88,7 @@ def table_(
     Example:
         likewise bench table few_answers.jsonl
         likewise bench table results.jsonl --layout pcl-3 --to latex -o pcl3.tex
-        likewise bench table docs/results/*.jsonl --layout results -o docs/results.md
+        likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md
     """
     if out is not None:
         check_parent_folder(out)

@@ -273,7 +273,7 @@ def _honest(
 
 
 def _notes(about: str, ours: list[Group], spared: Mapping[str, str]) -> list[str]:
-    notes = [f"PublishedValue: {about}."]
+    notes = [f"Published: {about}."]
     if not ours:
         return [*notes, "No run of ours on this set yet."]
     sizes = sorted({f"{int(group.rows[0]['n_images']):,}" for group in ours})
