@@ -20,8 +20,8 @@ from pathlib import Path
 
 MAX_FUNCTION = 50  # lines
 ENTRIES = {  # what a reader may have to open: new name, name in release 0.1
-    "likewise.estimators.deep.pcl": "likewise.methods.pcl",
-    "likewise.estimators.kernel.likewise": "likewise.methods.likewise",
+    "likewise.estimators.deep.pcl": "likewise.estimators.deep.pcl",
+    "likewise.estimators.kernel.likewise": "likewise.estimators.kernel.likewise",
     "likewise.server.app": "likewise.server.app",
     "likewise.queries.uncertainty": "likewise.queries.uncertainty",
 }
@@ -284,7 +284,7 @@ try:
     from likewise.workspace.workspace import Workspace
     make = lambda session: Workspace(session, has_worker=False)
 except ImportError:  # release 0.1
-    from likewise.desk.desk import Desk
+    from likewise.workspace.workspace import Desk
     from likewise.images.folder import read_folder
     make = lambda session: Desk(session, trains=False)
 from likewise.server.app import create_app

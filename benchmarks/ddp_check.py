@@ -14,7 +14,7 @@ from likewise.estimators.deep.cc import CC
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn.distributed import leave
 from likewise.nn.training import borrowed_global_generator
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets.synthetic import make_scenes
 
 STEPS = 20

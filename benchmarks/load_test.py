@@ -83,7 +83,7 @@ def right_answer(question: dict[str, Any]) -> str:
 
 
 class LoadTest:
-    """Clients that together answer at a constant rate.
+    """Clients that answer together at a steady rate for some seconds.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.runner import peak_memory_mb
 
 

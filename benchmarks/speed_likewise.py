@@ -14,7 +14,7 @@ from likewise.embedding.encoder import grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.runner import peak_memory_mb
 
 MILLION = {"all": 1280}

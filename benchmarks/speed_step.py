@@ -19,7 +19,7 @@ from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn.training import step
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 AT_MOST = 0.20  # maximum share of the time outside the network
 OURS = ("augmentation", "relations", "losses", "query scoring")

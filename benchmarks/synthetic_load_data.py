@@ -10,7 +10,7 @@ from PIL import Image
 from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.encoder import grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.session.create import EMBEDDINGS
 
 _A_FOLDER = 1_000  # pictures in each folder

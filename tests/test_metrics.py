@@ -21,7 +21,7 @@ from likewise.metrics import (
     score,
     wilson_interval,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 @settings(deadline=None)  # two cores, many workers

@@ -13,7 +13,7 @@ from sklearn import metrics as sklearn_metrics
 from sklearn.metrics.cluster import contingency_matrix
 
 from likewise.metrics import accuracy, ari, fowlkes_mallows, nmi, pairwise_f1, purity, score
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Score = Callable[[Sequence[int], Sequence[int]], float]
 

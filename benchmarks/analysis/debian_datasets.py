@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from likewise.errors import DatasetError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Drawn = tuple[Image.Image, tuple[str, ...]]
 SIDE = 96

@@ -1,7 +1,7 @@
 """Linear probe of encoders with a hundred labels, to choose one.
 
 ``python -m benchmarks.analysis.probe_encoders DATA ENCODER...`` prints the table of
-docs/encoders.md. It compares encoders; it is not a result of a method.
+docs/research/encoders.md. It compares encoders; it is not a result of a method.
 """
 
 import sys
@@ -19,7 +19,7 @@ from likewise.embedding.cache import EmbeddingCache, default_cache_folder
 from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.registry import make_encoder
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.datasets.registry import load_dataset

@@ -16,7 +16,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.deep.relations import constrained_batches, fraction_met
 from likewise.nn.training import shuffled_batches
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.pcl_authors import fixed_batches
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import make_inputs

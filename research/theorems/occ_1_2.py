@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.plotted_run import Request
 from likewise_bench.plots.style import colour, new_figure
 from research.theorems.occ_run import Epoch, epochs

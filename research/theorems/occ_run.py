@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.contrastive import epoch_by_epoch
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.spec import RunSpec

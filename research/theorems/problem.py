@@ -10,7 +10,7 @@ from torch import Tensor
 
 from likewise.nn.losses.constrained import positive_weights
 from likewise.nn.losses.contrastive import similarities, tile_relations
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 
 TEMPERATURE = 0.5
 N_COLUMNS, N_OUT = 8, 3

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from likewise.encoders.embed import embed
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed
+from likewise.embedding.registry import make_encoder
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.registry import make_method
 from likewise.images.arrays import ArrayCollection
@@ -17,7 +17,7 @@ from likewise.images.resize import thumbnail
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle, Oracle
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.session.export.html import GroupTiles, Page, Section, Tile
 from likewise.session.groups import COLOURS
 from likewise_bench.datasets.base import Labels

@@ -11,7 +11,7 @@ from likewise.estimators.base import InteractiveClusterer
 from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
 from likewise.oracles.base import CountingOracle, Oracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise_bench.datasets.base import Dataset, Labels
 from likewise_bench.spec import Parts, RunSpec
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets.base import Dataset
 
 Indexes = npt.NDArray[np.intp]

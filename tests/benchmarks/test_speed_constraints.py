@@ -5,7 +5,7 @@ import pytest
 from benchmarks import speed_constraints
 from benchmarks.speed_constraints import Row, consistent_answers, constraints_bench
 from likewise.constraints.graph import ConstraintGraph
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def test_every_case_has_a_row_for_every_measurement(

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner, Result
 
 from likewise.cli.main import app
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Run = Callable[..., Result]
 COLOURS = {"red": (200, 40, 40), "green": (40, 180, 60), "blue": (40, 60, 210)}

@@ -14,15 +14,15 @@ from tests.workspace.images import make_session, paint_folder, save_half_results
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Workspace]:
-    session = make_session(paint_folder(tmp_path / "pictures"))
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    session = make_session(paint_folder(tmp_path / "images"))
     save_half_results(session)
-    with Workspace(session, has_worker=False) as desk:
-        yield desk
+    with Workspace(session, has_worker=False) as workspace:
+        yield workspace
 
 
-def shown_while(desk: Workspace, keys: str) -> list[Question]:
-    """Return the questions that a person saw who pressed these keys."""
+def shown_while(workspace: Workspace, keys: str) -> list[Question]:
+    """Return the questions shown to a person who presses these keys."""
     seen: list[Question] = []
     pressed = iter(keys)
 
@@ -33,28 +33,28 @@ def shown_while(desk: Workspace, keys: str) -> list[Question]:
         return key
 
     oracle = TerminalOracle("colour", read=read, write=lambda _: None, who="ada")
-    _converse(desk, desk.criterion("colour"), oracle, None, cast(Any, seen.append))
+    _ask_questions(workspace, workspace.criterion("colour"), oracle, None, cast(Any, seen.append))
     return seen
 
 
-def test_undo_asks_the_same_question_again_and_the_new_group_is_gone(desk: Workspace) -> None:
+def test_undo_repeats_the_question_and_removes_the_new_group(workspace: Workspace) -> None:
     waiting = [Question.choice(i, (3, 2), ("a", "b")) for i in (0, 4, 5)]
-    desk.criterion("colour").queue.fill(waiting)
-    seen = shown_while(desk, "+u1q")
+    workspace.criterion("colour").queue.fill(waiting)
+    seen = shown_while(workspace, "+u1q")
     assert [one.images for one in seen] == [(0, 2, 3), (4, 2, 3, 0), (0, 2, 3), (4, 2, 3)]
-    (entry,) = desk.session.answers("colour")
+    (entry,) = workspace.session.answers("colour")
     assert (entry.answer, entry.who) == ("g1", "ada")
 
 
-def test_undo_again_and_again_goes_back_question_by_question(desk: Workspace) -> None:
-    desk.criterion("colour").queue.fill([Question.pair(0, i) for i in (1, 2, 3)])
-    seen = shown_while(desk, "  uu  q")
+def test_repeated_undo_goes_back_one_question_at_a_time(workspace: Workspace) -> None:
+    workspace.criterion("colour").queue.fill([Question.pair(0, i) for i in (1, 2, 3)])
+    seen = shown_while(workspace, "  uu  q")
     assert [one.images[1] for one in seen] == [1, 2, 3, 2, 1, 2, 3]
 
 
-def test_what_is_no_answer_is_taken_back_without_a_question(desk: Workspace) -> None:
-    sorting = desk.criterion("colour")
-    sorting.queue.fill([Question.pair(0, i) for i in (1, 2)])
-    sorting.change_group("g1", name="ember", who="ada")
-    assert [one.images for one in shown_while(desk, "uq")] == [(0, 1), (0, 1)]
-    assert sorting.status.groups.name("g1") == "group 1"
+def test_a_change_that_is_not_an_answer_is_undone_without_a_question(workspace: Workspace) -> None:
+    criterion = workspace.criterion("colour")
+    criterion.queue.fill([Question.pair(0, i) for i in (1, 2)])
+    criterion.change_group("g1", name="ember", who="ada")
+    assert [one.images for one in shown_while(workspace, "uq")] == [(0, 1), (0, 1)]
+    assert criterion.status.groups.name("g1") == "group 1"

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from likewise.cli.embed import write_matrix
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.errors import SessionError
 from tests.cli.conftest import Run, error_of, json_of, paint
 

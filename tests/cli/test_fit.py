@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from likewise.constraints.question import Answer, Question
-from likewise.constraints.wire import to_line
+from likewise.constraints.serialization import answer_to_line
 from likewise.estimators.registry import load_method
 from likewise.images.files import read_folder
 from likewise.metrics import accuracy

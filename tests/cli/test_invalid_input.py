@@ -39,7 +39,7 @@ def test_one_image(run: Run, tmp_path: Path) -> None:
 
 
 def test_fewer_images_than_clusters(run: Run, photos: Path) -> None:
-    message = "n_clusters=25 is more than the n_samples=24 images given"
+    message = "n_clusters must be at most the number of images, got n_clusters=25 for n_samples=24"
     assert message in error_of(run, "fit", photos, *FIT, 25)
 
 
@@ -176,7 +176,9 @@ def test_a_path_that_is_neither_a_session_nor_a_model(
 ) -> None:
     assert "is not a session" in error_of(run, "export", photos, "-o", "out.csv")
     assert "does not exist" in error_of(run, "answers", tmp_path / "nowhere.likewise")
-    assert "is not a saved likewise model" in error_of(run, "predict", photos, photos)
+    assert "is not a likewise model: it needs model.json and tensors.safetensors" in error_of(
+        run, "predict", photos, photos
+    )
 
 
 def test_an_unknown_criterion(run: Run, photos: Path) -> None:

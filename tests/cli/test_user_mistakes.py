@@ -88,7 +88,7 @@ def test_one_of_several_criteria_must_be_given(
 
 def test_a_model_that_does_not_exist(run: Run, photos: Path) -> None:
     message = error_of(run, "predict", "nope.likewise", photos)
-    assert "There is nothing at nope.likewise; check its name" in message
+    assert "nope.likewise does not exist; check the path, or train a model" in message
 
 
 def test_invalid_input_of_predict_raises_before_a_long_step(
@@ -101,7 +101,9 @@ def test_invalid_input_of_predict_raises_before_a_long_step(
     assert "has no answers for the criterion 'mood'" in error_of(
         run, "predict", session, photos, "--by", "mood"
     )
-    assert "is not a saved likewise model" in error_of(run, "predict", photos, photos)
+    assert "is not a likewise model: it needs model.json and tensors.safetensors" in error_of(
+        run, "predict", photos, photos
+    )
 
 
 @pytest.mark.parametrize(

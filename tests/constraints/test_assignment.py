@@ -12,7 +12,7 @@ from likewise.constraints.assignment import constrained_assignment, violated_ans
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import InvalidParameterError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
 N = 7

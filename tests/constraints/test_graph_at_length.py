@@ -5,7 +5,7 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def some_answer(labels: list[int], noise: float, rng: np.random.Generator) -> Answer:

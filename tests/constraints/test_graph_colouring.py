@@ -17,7 +17,7 @@ from likewise.constraints.graph_colouring import (
     repair,
     swap_for_gain,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Edges = set[tuple[int, int]]
 

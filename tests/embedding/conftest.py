@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from likewise.images.collection import Pixels
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 @pytest.fixture(autouse=True, scope="session")

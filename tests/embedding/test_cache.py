@@ -17,7 +17,7 @@ from likewise.embedding.cache import (
 from likewise.embedding.embed import embed
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import Pixels
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats
 
 DATA = Path(__file__).with_name("data")

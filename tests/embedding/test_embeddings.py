@@ -16,7 +16,7 @@ from likewise.embedding.embeddings import (
 )
 from likewise.embedding.encoder import grid_widths
 from likewise.errors import InvalidParameterError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 A, B = np.arange(6, dtype=np.float32).reshape(3, 2), np.ones((3, 1), np.float32)
 

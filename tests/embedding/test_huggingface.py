@@ -17,7 +17,7 @@ from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.images.resize import resize
 from likewise.nn.training import borrowed_global_generator
-from tests.encoders.tiny_models import SIGHT, save_tiny
+from tests.embedding.tiny_models import PREPROCESSOR, save_tiny
 
 
 def saved(kind: str, folder: Path, preprocessor: dict[str, Any] | None = PREPROCESSOR) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.estimators.params import NetworkConfig
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 TINY = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)
 Vectors = npt.NDArray[np.float32]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise.estimators.block_scaling import BlockScaler
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def test_blocks_have_equal_weight_and_a_constant_column_becomes_zero() -> None:

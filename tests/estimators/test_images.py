@@ -15,8 +15,8 @@ from likewise.estimators.deep.pcl import PCL
 from likewise.estimators.kmeans import KMeans
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.images.files import read_folder
-from tests.desk.folder import paint_folder
 from tests.estimators.deep.batches import learner_of
+from tests.workspace.images import paint_folder
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 # Some of its checks set n_clusters=1, which we allow and warn of.

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from likewise.images.collection import Pixels
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 KINDS = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
 

@@ -13,7 +13,7 @@ from likewise.images.arrays import ArrayCollection
 from likewise.images.decoding import decode
 from likewise.images.files import read_folder
 from likewise.images.resize import resize, square, thumbnail
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from tests.images.conftest import Save
 from tests.images.pictures import as_file, make_pixels
 

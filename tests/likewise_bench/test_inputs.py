@@ -11,7 +11,7 @@ from likewise.embedding.embeddings import Embeddings
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.files import read_folder
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets.archives import ArchiveCollection, members_of
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.inputs import Subset, for_k_means, make_inputs

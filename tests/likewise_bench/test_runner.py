@@ -14,7 +14,7 @@ from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.estimators.kmeans import KMeans
 from likewise.images.arrays import ArrayCollection
 from likewise.metrics import score
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets import Dataset
 from likewise_bench.runner import make_run_method, run_benchmark
 from likewise_bench.spec import RunSpec

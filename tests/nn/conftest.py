@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from likewise.seeds import derive
+from likewise.random_streams import derive
 
 
 @pytest.fixture

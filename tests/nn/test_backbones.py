@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from likewise.errors import EncoderError, InvalidParameterError, UnknownNameError
+from likewise.nn.backbones import BACKBONES, Backbone, make_backbone
 from likewise.nn.training import borrowed_global_generator
 
 

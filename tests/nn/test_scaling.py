@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.nn.scaling import BlockProjection, narrow_slices
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def rows_of_rank(n: int, width: int, rank: int, seed: int = 0) -> torch.Tensor:

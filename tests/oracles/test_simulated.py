@@ -8,7 +8,7 @@ from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 from likewise.queries.candidates import all_pairs
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def answers_of(labels: object, *questions: Question) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.speed_page import prepare, started
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from tests.page.conftest import CHROMIUM
 
 _N_PICTURES = 500

@@ -8,7 +8,7 @@ import pytest
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.queries.base import FloatArray, Pool, join_views
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Answers = Sequence[tuple[int, int, Relation]]
 MakePool = Callable[..., Pool]

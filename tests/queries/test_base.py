@@ -19,7 +19,7 @@ from likewise.queries.base import (
     sorted_unique,
 )
 from likewise.queries.candidates import all_pairs
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Pairs
 
 CANDIDATES = all_pairs(np.arange(8))

@@ -8,7 +8,7 @@ from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
 from likewise.queries.base import Pool, Random, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
 

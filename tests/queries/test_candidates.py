@@ -19,7 +19,7 @@ from likewise.queries.candidates import (
     placing_pairs,
     random_pairs,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Pairs
 
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT

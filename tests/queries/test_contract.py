@@ -17,7 +17,7 @@ from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.pcl_authors import JointAuthors
 
 MakePool = Callable[..., Pool]

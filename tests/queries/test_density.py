@@ -11,7 +11,7 @@ from likewise.queries import density as neighbours
 from likewise.queries.base import Pool, select
 from likewise.queries.candidates import all_pairs
 from likewise.queries.density import RepresentativeDifficult, TypiClust, neighbour_distances
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 @pytest.mark.parametrize("k", [1, 3, 50])

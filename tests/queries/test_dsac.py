@@ -12,7 +12,7 @@ from likewise.queries.dsac import (
     self_paced_weights,
     shares,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 NOTHING = np.zeros(40, dtype=bool)
 

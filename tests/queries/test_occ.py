@@ -11,7 +11,7 @@ from likewise.errors import InvalidParameterError
 from likewise.queries.base import Pool, select
 from likewise.queries.candidates import all_pairs, random_pairs
 from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 PAIRS = all_pairs(np.arange(8))
 

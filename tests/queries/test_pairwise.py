@@ -11,7 +11,7 @@ from likewise.queries import pairwise as similarity
 from likewise.queries.base import Constraints, Pool
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.pairwise import known_groups, pair_products, relation_sums
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 @pytest.mark.parametrize("m", [0, 5, 400])  # few pairs go row by row, many through the table

@@ -5,7 +5,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.queries.base import Pool, select
 from likewise.queries.candidates import all_pairs
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def test_a_coin_toss_scores_1_and_a_certainty_0() -> None:

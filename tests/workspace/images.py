@@ -7,7 +7,7 @@ from PIL import Image
 
 from likewise.constraints.question import Question
 from likewise.images.files import read_folder
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.session import Session, save_results
 
 COLOURS = {"red": (210, 40, 40), "blue": (40, 60, 210)}

@@ -1,8 +1,8 @@
 import numpy as np
 
 from likewise.constraints.question import Answer, Question
-from likewise.methods.kmeans import KMeans
-from likewise.seeds import stream
+from likewise.estimators.kmeans import KMeans
+from likewise.random_streams import stream
 from likewise.session import Session
 from likewise.workspace.cluster_matching import group_keys, match_clusters, save_matched_results
 from tests.workspace.images import save_half_results

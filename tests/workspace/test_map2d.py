@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.workspace.map2d import SCALE, load_map, project_2d, save_map
 from likewise.workspace.workspace import Workspace
 

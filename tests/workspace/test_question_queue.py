@@ -7,7 +7,7 @@ import pytest
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.session import Session
 from likewise.workspace.question_queue import (
     WaitingQuestions,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likewise.methods.likewise import Likewise
-from likewise.seeds import stream
+from likewise.estimators.kernel.likewise import Likewise
+from likewise.random_streams import stream
 from likewise.session import Session
 from likewise.workspace.group_edits import SplitHistory
 from likewise.workspace.map2d import load_map
@@ -71,4 +71,4 @@ def test_the_calibration_is_read(tmp_path: Path) -> None:
 
 
 def temperature(model: Likewise) -> float:
-    return model.experience_.temperature()
+    return model.temperature_scaler_.temperature()

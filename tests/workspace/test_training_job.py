@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from likewise.constraints.constraint import Constraint
 from likewise.constraints.question import Answer, Question, Relation
-from likewise.encoders.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings
 from likewise.session import Session
 from likewise.workspace.training_job import (
     CALIBRATION,
@@ -63,37 +63,37 @@ def test_a_confirmed_answer_is_no_label_issue_also_after_a_restart(session: Sess
     )
     assert (issue["answer"], issue["image"]) == (number, WRONG)
     row = WRONG - 1  # one image before it has no row
-    assert job.model._doubts.chances[row] > 0.2
+    assert job.model.learner_.label_issues.label_errors[row] > 0.2
 
     session.confirm("colour", number, [WRONG])
     assert run(job, session, sent) == ([], True)  # trained again because of the confirmation
     assert run(job, session, sent) == ([], False)
-    assert job.model._doubts.chances[row] == 0
+    assert job.model.learner_.label_issues.label_errors[row] == 0
     again = make_job(session, sent)
     assert run(again, session, sent) == ([], True)
-    assert again.model._doubts.chances[row] == 0
+    assert again.model.learner_.label_issues.chances[row] == 0
 
 
 def test_wrong_predictions_increase_the_temperature_also_after_a_restart(session: Session) -> None:
     sent: list[Message] = []
     job = make_job(session, sent)
     run(job, session, sent)
-    assert job.model._temperature == 1  # no answer was predicted before
+    assert job.model.temperature_scaler_.temperature() == 1  # no answer was predicted before
     for image in range(40, 60):  # half of these answers contradict the predictions
         answer = "same" if image % 4 < 2 else "different"
         session.tell(Answer(Question.pair(0, image), answer, criterion="colour"))
     run(job, session, sent)
-    temperature = job.model._temperature
+    temperature = job.model.temperature_scaler_.temperature()
     assert temperature > 1.2
     again = make_job(session, sent)
     run(again, session, sent)
-    assert again.model._temperature == temperature
+    assert again.model.temperature_scaler_.temperature() == temperature
 
     folder = session.model_folder("colour")
     (folder / CALIBRATION).rename(folder / CALIBRATION_0_1)  # as release 0.1 called it
     again = make_job(session, sent)
     run(again, session, sent)
-    assert again.model._temperature == temperature
+    assert again.model.temperature_scaler_.temperature() == temperature
 
     (folder / CALIBRATION).write_bytes(b"PK\x03\x04")  # a damaged file is ignored
     run(make_job(session, sent), session, sent)
@@ -148,20 +148,20 @@ def test_retracted_answers_and_conflicts_confirm_nothing(
     session.confirm("colour", numbers[0], [WITHOUT_ROW])
     session.confirm("colour", numbers[2], [WRONG])
     run(job, session, sent)
-    assert job.model._doubts.confirmed == {WRONG - 1}
+    assert job.model.learner_.label_issues.confirmed == {WRONG - 1}
     session.retract(numbers[2])
     run(job, session, sent)
-    assert job.model._doubts.confirmed == set()
+    assert job.model.learner_.label_issues.confirmed == set()
     assert len(session.confirmed("colour")) == 3
     added_since = {numbers[1]: (60,)}  # an image that was added after the vectors were loaded
     monkeypatch.setattr(session, "confirmed", lambda _: added_since)
     run(job, session, sent)
-    assert job.model._doubts.confirmed == set()
+    assert job.model.learner_.label_issues.confirmed == set()
 
 
 def test_label_issues_are_sent_with_ids_of_the_log_and_positions_of_the_session() -> None:
     proof = (Constraint(7, 0, 2, Relation.SAME), Constraint(8, 2, 4, Relation.SAME))
-    issues = [SimpleNamespace(answer=7, image=0, surprise=0.93, chain=proof)]
+    issues = [SimpleNamespace(answer_id=7, image=0, probability=0.93, proof=proof)]
     sent = label_issue_messages(issues, {7: 1, 8: 2}, [40, 41, 42])
     assert sent == [{"answer": 1, "image": 40, "probability": 0.93, "evidence": [1, 2]}]
     assert label_issue_messages(issues, {8: 2}, [40, 41, 42]) == []

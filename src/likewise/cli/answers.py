@@ -11,7 +11,6 @@ from likewise.cli.console import count_noun, print_json, print_line, print_note_
 from likewise.cli.options import AsJson, By, SessionPath, Strict
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
-from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
     from likewise.session.import_answers import Imported

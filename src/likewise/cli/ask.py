@@ -59,7 +59,6 @@ def ask(
     from likewise.cli.console import ProgressBars
     from likewise.cli.start import wait_for_embeddings
     from likewise.cli.terminal_images import ImageViewer
-    from likewise.desk.desk import Desk
     from likewise.embedding.registry import check_encoder
     from likewise.oracles.terminal import TerminalOracle
     from likewise.workspace.workspace import Workspace

@@ -73,9 +73,9 @@ def fit(
     """
     from likewise.cli.console import ProgressBars
     from likewise.cli.fit_session import FitSession, train
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
-    from likewise.estimators import registry
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
+    from likewise.estimators.registry import from_scratch, make_method, with_encoder
 
     begin = time.perf_counter()
     check_image_folder(folder, "fit")
@@ -87,17 +87,15 @@ def fit(
             "used; leave one of them out."
         )
     check_encoder(encoder or BUNDLED)
-    bare = registry.make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
+    untrained = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
     model = (
-        registry.from_scratch(bare)
-        if from_scratch
-        else registry.with_encoder(bare, encoder or BUNDLED)
+        from_scratch(untrained) if trains_network else with_encoder(untrained, encoder or BUNDLED)
     )
-    with Bars() as bars, FitSession(folder, session, by, k, bars) as place:
-        imported = None if answers is None else place.take_in(answers, strict=strict)
-        trained = train(place, model, bars, checkpoint)
-        place.keep(trained, out)
-        row = _row(place, trained, method, time.perf_counter() - begin)
+    with ProgressBars() as bars, FitSession(folder, session, by, k, bars) as fit_session:
+        imported = None if answers is None else fit_session.import_answers(answers, strict=strict)
+        trained = train(fit_session, model, bars, checkpoint)
+        fit_session.save(trained, out)
+        row = _as_json(fit_session, trained, method, time.perf_counter() - begin)
     if as_json:
         from likewise.cli.answers import import_as_json
 

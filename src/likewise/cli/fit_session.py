@@ -13,12 +13,13 @@ from likewise.cli.console import ProgressBars
 from likewise.cli.predict import model_path
 from likewise.cli.sessions import (
     default_session_path,
+    embed_images,
+    embedded_positions,
     open_to_write,
     read_images,
 )
 from likewise.constraints.question import Answer
-from likewise.desk.keeping import group_keys, keep_found
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
 from likewise.estimators.base import InteractiveClusterer
 from likewise.images.files import FolderCollection
 from likewise.session.create import EMBEDDINGS, check_can_create
@@ -121,19 +122,23 @@ class FitSession:
 
 
 def train(
-    place: FitSession, model: InteractiveClusterer, bars: Bars, checkpoint: Path | None
+    fit_session: FitSession,
+    model: InteractiveClusterer,
+    bars: ProgressBars,
+    checkpoint: Path | None,
 ) -> Trained:
     """Train the model on the images of a folder and all active answers of its session."""
     images: Any = fit_session.collection
     positions, skipped = list(range(len(images))), []
     if model.get_params().get("backbone") is None:
-        store = EmbeddingCache(place.session.path / EMBEDDINGS)
-        pictures = vectors(place.collection, model.get_params()["encoder"], store, bars)
-        kept, skipped = kept_in(pictures, place.collection), list(pictures.skipped)
-    hashes = [place.collection.identity(i) for i in kept]
-    told = place.told(hashes)
-    model.fit(pictures, answers=told, progress=bars.step("training"), checkpoint=checkpoint)
-    return Trained(model, hashes, len(told), skipped)
+        store = EmbeddingCache(fit_session.session.path / EMBEDDINGS)
+        images = embed_images(fit_session.collection, model.get_params()["encoder"], store, bars)
+        positions = embedded_positions(images, fit_session.collection)
+        skipped = list(images.skipped)
+    hashes = [fit_session.collection.identity(i) for i in positions]
+    answers = fit_session.active_answers(hashes)
+    model.fit(images, answers=answers, progress=bars.step("training"), checkpoint=checkpoint)
+    return Trained(model, hashes, len(answers), skipped)
 
 
 def _in_order(answer: Answer, images: list[int]) -> tuple[int, ...]:

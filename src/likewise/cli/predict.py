@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from likewise.cli.console import check_new_path, count_noun, print_json, print_line, print_note
+from likewise.cli.console import (
+    check_new_path,
+    count_noun,
+    print_json,
+    print_line,
+    print_note,
+)
 from likewise.cli.options import AsJson, By, EncoderName, Folder
 from likewise.cli.sessions import check_image_folder
 from likewise.errors import ModelFileError
-from likewise.session.export.tables import write_table
 
 if TYPE_CHECKING:
-    from likewise.cli.console import Bars
+    from likewise.cli.console import ProgressBars
     from likewise.estimators.base import InteractiveClusterer
     from likewise.images.files import FolderCollection
     from likewise.session.session import Session
@@ -80,7 +85,7 @@ def predict(
 
 
 def _check(path: Path, by: str) -> None:
-    """Refuse before any work what cannot predict, and say what is not used."""
+    """Check before any work that the path can predict; print a note if --by is not used."""
     from likewise.estimators.persistence import check_model
     from likewise.session.database import DATABASE
     from likewise.session.session import Session
@@ -114,7 +119,7 @@ def _check_answers(session: "Session", by: str) -> None:
         )
 
 
-def _load(path: Path, by: str, encoder: str, bars: "Bars") -> _Trained:
+def _load(path: Path, by: str, encoder: str, bars: "ProgressBars") -> _Trained:
     from likewise.estimators.registry import load_method
     from likewise.session.database import DATABASE
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.cli.console import print_note_list
+from likewise.cli.console import print_note, print_note_list
 from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
@@ -125,21 +125,27 @@ def read_images(
     return collection
 
 
-def cache() -> "EmbeddingCache | None":
-    """Return where vectors are kept without a session, or nowhere, saying so, if it cannot be."""
+def embedding_cache() -> "EmbeddingCache | None":
+    """Return the embedding cache of the user; None, with a note, if it cannot be written."""
     from likewise.embedding.cache import default_cache_folder, user_cache
 
     store = user_cache()
     if store is None:
         place = default_cache_folder()
-        note(f"Note: {place} cannot be written, so vectors are not kept; set LIKEWISE_CACHE.")
+        print_note(
+            f"Note: {place} cannot be written, so embeddings are not cached; set LIKEWISE_CACHE "
+            "to another folder."
+        )
     return store
 
 
-def vectors(
-    collection: "ImageCollection", encoder: str, store: "EmbeddingCache | None", bars: "Bars"
+def embed_images(
+    collection: "ImageCollection",
+    encoder: str,
+    store: "EmbeddingCache | None",
+    bars: "ProgressBars",
 ) -> "Embeddings":
-    """Return the vectors of a collection, kept in `store` for the next time."""
+    """Return the embeddings of a collection; they are cached in `store` if there is one."""
     from likewise.embedding.embed import embed
     from likewise.embedding.registry import make_encoder
 
@@ -148,9 +154,10 @@ def vectors(
     return embeddings
 
 
-def kept_in(found: "Embeddings", collection: "ImageCollection") -> list[int]:
-    """Return the position in the collection of each vector."""
-    return list(range(len(collection))) if found.positions is None else found.positions.tolist()
+def embedded_positions(embeddings: "Embeddings", collection: "ImageCollection") -> list[int]:
+    """Return the index in the collection of each embedding."""
+    positions = embeddings.positions
+    return list(range(len(collection))) if positions is None else positions.tolist()
 
 
 def print_skipped(skipped: "Sequence[Skipped]") -> None:

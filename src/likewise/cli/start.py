@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import socket
 
     from likewise.cli.console import ProgressBars
+    from likewise.server.page_address import PageAddress
     from likewise.session.session import Session
     from likewise.workspace.workspace import Workspace
 
@@ -60,9 +61,10 @@ def start(
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
     from likewise.cli.console import ProgressBars
-    from likewise.encoders.registry import DEFAULT as BUNDLED
-    from likewise.encoders.registry import check_encoder
-    from likewise.server.door import LOOPBACK, Door, bind_again, last_door
+    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import check_encoder
+    from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
+    from likewise.workspace.workspace import Workspace
 
     check_image_folder(folder, "start")
     path = session or default_session_path(folder)
@@ -139,7 +141,9 @@ def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
         session.ensure_criterion(by, k)
 
 
-def _serve(workspace: "Workspace", bound: "socket.socket", page: "Door", *, browser: bool) -> None:
+def _serve(
+    workspace: "Workspace", bound: "socket.socket", page: "PageAddress", *, browser: bool
+) -> None:
     """Serve the page until Ctrl+C."""
     from likewise.cli.console import ProgressBars
     from likewise.server.app import create_app

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from likewise.estimators.thread_limits import single_threaded
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats
 
 _INVERSE_TEMPERATURE = 10.0  # of cosine similarities

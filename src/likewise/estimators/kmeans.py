@@ -13,7 +13,7 @@ from likewise.estimators.data import Data, VectorData
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
 from likewise.progress import Progress
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats
 
 _CHUNK = 4096  # rows scaled together

@@ -13,7 +13,7 @@ from likewise.estimators.pair_questioner import RECENT
 from likewise.estimators.parts import QueryState, Questioner, State
 from likewise.queries.density import N_CANDIDATES
 from likewise.queries.dsac import difficult, quotas, representatives, shares
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from likewise.estimators.parts import Prediction, QueryState, Questioner, State
 from likewise.queries.base import Pool, QueryStrategy, Random, join_views, select
 from likewise.queries.batch import BatchConstraints
 from likewise.queries.candidates import all_pairs, placing_pairs, random_pairs
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Indexes, Pairs
 
 Floats = npt.NDArray[np.floating]

@@ -62,7 +62,7 @@ class QueryState:
     columns : array of shape (k,)
         The learner's column behind each column of `probabilities`.
     seed : int
-        For `likewise.seeds.stream`.
+        For `likewise.random_streams.stream`.
     n_asked, n_answered : int
         Questions asked by this estimator, and answers it was told.
     budget : int

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from likewise.errors import LikewiseError, UnknownNameError
 from likewise.nn.distributed import n_processes
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 from likewise.types import Indexes
 
 SHARD = 64  # images whose random views are drawn together

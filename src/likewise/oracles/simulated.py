@@ -17,7 +17,7 @@ from likewise.constraints.question import (
     Question,
 )
 from likewise.errors import InvalidParameterError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 _MISSING = -1
 

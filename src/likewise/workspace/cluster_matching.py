@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.methods.base import PersonalClusterer
+from likewise.estimators.base import InteractiveClusterer
 from likewise.session.results import Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
 from likewise.types import Indexes
@@ -47,7 +47,7 @@ def match_clusters(
 def align_clusters(
     session: Session,
     criterion: str,
-    model: PersonalClusterer,
+    model: InteractiveClusterer,
     positions: Indexes,
     keys: tuple[str, ...],
 ) -> None:
@@ -60,7 +60,7 @@ def align_clusters(
 def save_matched_results(
     session: Session,
     criterion: str,
-    model: PersonalClusterer,
+    model: InteractiveClusterer,
     positions: Indexes,
     *,
     n_answers: int,

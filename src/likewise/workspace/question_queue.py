@@ -18,7 +18,7 @@ from likewise.constraints.question import (
     Question,
     Relation,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.session.session import Session
 from likewise.types import Indexes
 from likewise.workspace.status import Status

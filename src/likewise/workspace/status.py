@@ -14,9 +14,12 @@ import numpy as np
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import SessionError
-from likewise.methods.advice import Advice, advise
-from likewise.methods.foretelling import was_foretold
-from likewise.methods.seeds_of_groups import seeds_of
+from likewise.estimators.kernel.calibration import (
+    ProgressEstimate,
+    estimate_progress,
+    was_predicted,
+)
+from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.session.atomic import write_atomic
 from likewise.session.groups import Groups
 from likewise.session.results import Results, load_results
@@ -61,7 +64,9 @@ class Status:
         self._gallery_lock = threading.Lock()  # acquired before the session's lock, never after
         self._gallery: tuple[object, Gallery] | None = None
         self._n_determined: int | None = None
-        self._collection_progress: tuple[int, Advice] | None = None  # with its results version
+        self._collection_progress: tuple[int, ProgressEstimate] | None = (
+            None  # with its results version
+        )
         self.invalidate()
         self._ensure_groups(session.criterion(name).n_clusters or 0)
         self.load()
@@ -165,7 +170,7 @@ class Status:
         """Return whether the results predicted a new answer, and record it; None if unknown."""
         return self._predicted.record(answer, self.results)
 
-    def progress(self) -> Advice | None:
+    def progress(self) -> ProgressEstimate | None:
         """Return how well the model predicts the answers; None before the first training."""
         results = self.results
         if results is None or not results.n_answers:
@@ -177,11 +182,11 @@ class Status:
                         graph = self._session.graph(self._name)
                         n_clusters = self._session.criterion(self._name).n_clusters
                         self._n_determined = n_determined(graph, n_clusters)
-                estimate = advise([], results.probabilities, self._n_determined)
+                estimate = estimate_progress([], results.probabilities, self._n_determined)
                 self._collection_progress = self.version, estimate
             estimate = self._collection_progress[1]
         return replace(
-            advise(self._predicted.outcomes, _ANY_ROW, 0),
+            estimate_progress(self._predicted.outcomes, _ANY_ROW, 0),
             expected_accuracy=estimate.expected_accuracy,
             expected_changes=estimate.expected_changes,
         )
@@ -189,7 +194,7 @@ class Status:
 
 def n_determined(graph: ConstraintGraph, n_clusters: int | None) -> int:
     """Return the number of images whose group follows from answers alone."""
-    return int((seeds_of(graph, n_clusters).classes >= 0).sum())
+    return labeled_groups(graph, n_clusters).n_labeled
 
 
 def _counted_as(answer: str) -> str:
@@ -252,7 +257,7 @@ class PredictedAnswers:
         if not rows.any(axis=1).all():
             return None
         question = replace(answer.question, images=tuple(range(len(images))))
-        outcome = was_foretold(replace(answer, question=question), rows)
+        outcome = was_predicted(replace(answer, question=question), rows)
         if outcome is not None:
             self.outcomes = [*self.outcomes, outcome][-self._MAX_OUTCOMES :]
         return outcome

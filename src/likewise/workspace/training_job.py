@@ -12,12 +12,12 @@ import numpy as np
 
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.serialization import question_to_json
-from likewise.encoders.embed import embed
-from likewise.encoders.embeddings import Embeddings
-from likewise.encoders.registry import make_encoder
-from likewise.encoders.store import EmbeddingStore
+from likewise.embedding.cache import EmbeddingCache
+from likewise.embedding.embed import embed
+from likewise.embedding.embeddings import Embeddings
+from likewise.embedding.registry import make_encoder
 from likewise.errors import PoolExhaustedError, SessionError
-from likewise.methods.likewise import Likewise
+from likewise.estimators.kernel.likewise import Likewise
 from likewise.session.atomic import write_atomic
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
@@ -25,7 +25,6 @@ from likewise.session.session import Session
 from likewise.types import Floats, Indexes
 from likewise.workspace.cluster_matching import align_clusters, group_keys, save_matched_results
 from likewise.workspace.map2d import project_2d, save_map
-from likewise.workspace.status import n_determined
 from likewise.workspace.thumbnails import image_files
 from likewise.workspace.worker_process import Message, Send
 
@@ -55,7 +54,7 @@ class SessionVectors:
     def load(cls, session: Session, encoder: str, send: Send) -> "SessionVectors":
         """Load the embeddings of all present images; those without one are embedded now."""
         positions, n_known = session.images.askable, len(session.images)
-        cache = EmbeddingStore(session.path / EMBEDDINGS)
+        cache = EmbeddingCache(session.path / EMBEDDINGS)
 
         def progress(done: int, total: int) -> None:
             send({"event": "embedding", "done": done, "total": total})
@@ -64,7 +63,7 @@ class SessionVectors:
         found = embed(files, make_encoder(encoder), cache, progress)
         for one in found.skipped:
             send({"event": "skipped", "name": one.name, "reason": one.reason})
-        embedded = positions if found.kept is None else positions[found.kept]
+        embedded = positions if found.positions is None else positions[found.positions]
         return cls(found, embedded, n_known)
 
 
@@ -100,7 +99,9 @@ class TrainingJob:
         self._model_id: dict[int, int] = {}  # id in the log -> id in the model's graph
         self._merges = self._read_merges()
         self._confirmed: set[int] = set()  # rows
-        self.model = Likewise(criterion.n_clusters, parity=criterion.two_groups, random_state=_SEED)
+        self.model = Likewise(
+            criterion.n_clusters, two_groups=criterion.two_groups, random_state=_SEED
+        )
         self.model.start(self._vectors.embeddings)
         load_calibration(self._session.model_folder(criterion.name), self.model)
 
@@ -152,7 +153,7 @@ class TrainingJob:
         for number in [number for number in active if number not in self._model_id]:
             answer = self._to_rows(active[number])
             if answer is not None:
-                self._model_id[number] = self.model.hear(answer).id
+                self._model_id[number] = self.model.tell_one(answer).id
                 n_new += 1
         return self._sync_confirmed() or bool(retracted or n_new)
 
@@ -201,7 +202,7 @@ class TrainingJob:
             session, name, model, positions, n_answers=n_answers, keys=self._keys()
         )
         save_calibration(session.model_folder(name), model)
-        rows: Floats = model._embeddings
+        rows: Floats = model.embeddings_
         save_map(session, name, positions, project_2d(rows, model.labels_))
         log_ids = {own: number for number, own in self._model_id.items()}
         self._send(
@@ -211,8 +212,8 @@ class TrainingJob:
                 "n_answers": n_answers,
                 "n_moved": int(results.moved.sum()),
                 "n_violations": int(model.violations_),
-                "n_determined": n_determined(model.constraints_, self._criterion.n_clusters),
-                "label_issues": label_issue_messages(model.suspects_, log_ids, positions),
+                "n_determined": model.n_determined_,
+                "label_issues": label_issue_messages(model.label_issues_, log_ids, positions),
             }
         )
 
@@ -232,13 +233,13 @@ def label_issue_messages(
     """
     return [
         {
-            "answer": log_ids[issue.answer],
+            "answer": log_ids[issue.answer_id],
             "image": int(positions[issue.image]),
-            "probability": round(float(issue.surprise), 4),
-            "evidence": [log_ids[c.answer_id] for c in issue.chain if c.answer_id in log_ids],
+            "probability": round(float(issue.probability), 4),
+            "evidence": [log_ids[c.answer_id] for c in issue.proof if c.answer_id in log_ids],
         }
         for issue in issues
-        if issue.answer in log_ids
+        if issue.answer_id in log_ids
     ]
 
 
@@ -247,7 +248,7 @@ def save_calibration(folder: Path, model: Likewise) -> None:
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:
-            np.savez(stream, allow_pickle=False, **model.experience_.arrays())
+            np.savez(stream, allow_pickle=False, **model.temperature_scaler_.get_state())
 
     with contextlib.suppress(SessionError):
         write_atomic(folder / CALIBRATION, write)
@@ -261,4 +262,4 @@ def load_calibration(folder: Path, model: Likewise) -> None:
         open(path if path.exists() else folder / CALIBRATION_0_1, "rb") as stream,
         np.load(stream, allow_pickle=False) as file,
     ):
-        model.experience_.take_arrays(file)
+        model.temperature_scaler_.set_state(file)

@@ -18,7 +18,7 @@ from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner
 from likewise.nn.losses.clustering import sharpen, student_t, target_divergence
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats
 from likewise_bench.baselines.input_scaling import WIDTH
 from likewise_bench.baselines.network_baseline import NetworkBaseline

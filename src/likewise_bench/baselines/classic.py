@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.centroids import centroid_distances
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.partition_learner import Partition, PartitionBaseline, cluster_means
 

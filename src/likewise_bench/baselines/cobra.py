@@ -15,7 +15,7 @@ from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.oracles.base import Oracle
 from likewise.progress import Progress
 from likewise.queries.base import encode_pairs
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.constrained_groups import squared_distances
 from likewise_bench.baselines.partition_learner import PartitionBaseline, PartitionLearner

@@ -12,7 +12,7 @@ from likewise.estimators.data import Data
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.parts import Learner, Questioner
 from likewise.queries.base import QueryStrategy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.constrained_groups import (
     ConstrainedGroups,

@@ -15,7 +15,7 @@ from likewise.estimators.parts import Learner, NoQuestions, Questioner, State
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.nn.training import generator
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Indexes
 from likewise_bench.baselines.idfd import MemoryBank
 from likewise_bench.baselines.network_baseline import TWO_VIEW_PLAN, NetworkBaseline

@@ -20,7 +20,7 @@ from likewise.estimators.pair_questioner import RECENT
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
 from likewise.oracles.base import Oracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Indexes
 from likewise_bench.baselines.choice_feedback import (
     ChoiceFeedback,

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.inputs import block_scaling
 from likewise.estimators.kernel.features import pca_axes
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats
 
 WIDTH = 256

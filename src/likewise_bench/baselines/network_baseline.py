@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from likewise.encoders.backbones import make_backbone
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
 from likewise.estimators.deep.inputs import make_views, network_input
@@ -15,6 +14,7 @@ from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import ClusterNetwork, Network
 from likewise.estimators.deep.objective import Objective
 from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig, TrainingPlan
+from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import VectorTrunk
 from likewise_bench.baselines.input_scaling import LeadingDirections, make_scaling
 

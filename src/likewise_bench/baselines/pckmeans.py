@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.relation import Relations
+from likewise.constraints.question import Relations
 from likewise.estimators.data import Data
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.parts import Learner, Questioner
 from likewise.queries.base import QueryStrategy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.constrained_groups import (
     ConstrainedGroups,

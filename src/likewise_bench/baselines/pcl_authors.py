@@ -83,7 +83,7 @@ class PCLAuthors(PCL):
 
     Notes
     -----
-    Fidelity: the public code of [PCL]_; see ``docs/fidelity.md``.
+    Fidelity: the public code of [PCL]_; see ``docs/research/fidelity.md``.
     """
 
     _: KW_ONLY

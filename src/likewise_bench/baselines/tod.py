@@ -22,7 +22,7 @@ from likewise.estimators.label_questioner import check_open, closed_images
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.network_baseline import NetworkBaseline
 

@@ -85,7 +85,7 @@ def run_(
     """
     check_new_path(out)
     from likewise.cli.console import ProgressBars
-    from likewise.encoders.registry import check_encoder
+    from likewise.embedding.registry import check_encoder
     from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
     from likewise_bench.sweep.spec import spec_of

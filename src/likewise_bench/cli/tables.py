@@ -31,9 +31,7 @@ def list_(as_json: AsJson = False) -> None:
     for name, method_info in known["methods"].items():
         asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
         presets = f"; presets {', '.join(method_info['presets'])}" if method_info["presets"] else ""
-        print_line(
-            f"  {name:<{width}}  {asks + presets if method_info['is_built'] else 'not built yet'}"
-        )
+        print_line(f"  {name:<{width}}  {asks}{presets}")
     print_line("\nstrategies")
     print_line(f"  {', '.join(known['strategies'])}")
     print_line("\nencoders")
@@ -41,7 +39,7 @@ def list_(as_json: AsJson = False) -> None:
 
 
 def _known() -> dict[str, Any]:
-    from likewise.encoders.registry import ENCODERS
+    from likewise.embedding.registry import ENCODERS
     from likewise.estimators.registry import all_methods
     from likewise.queries.registry import STRATEGIES
     from likewise_bench.datasets.registry import DATASETS, criteria_of

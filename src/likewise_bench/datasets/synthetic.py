@@ -13,7 +13,7 @@ from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.resize import resize
 from likewise.images.unreadable import Skipped
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets.base import Dataset, Indexes, Labels
 from likewise_bench.datasets.scene_renderer import BACKGROUNDS, COLOURS, SHAPES, SIZES, Draws, paint
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from likewise.errors import DatasetError
 from likewise.metrics import accuracy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.plotted_run import PlottedRun, Request, set_up
 from likewise_bench.plots.style import new_figure, show_picture
 from likewise_bench.runner import load

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise_bench.plots.contrastive import epoch_by_epoch, trains_in_epochs
 from likewise_bench.plots.plotted_run import PlottedRun, Request, indexes_of, set_up
 from likewise_bench.plots.style import colour, new_figure

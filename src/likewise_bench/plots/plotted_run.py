@@ -120,7 +120,7 @@ def indexes_of(plotted: PlottedRun, most: int, seed: int) -> Indexes:
     """Return at most `n` images, sampled with the named stream, in order."""
     import numpy as np
 
-    from likewise.seeds import stream
+    from likewise.random_streams import stream
 
     order = stream(seed, "figure", "images").permutation(plotted.n_images)
     chosen: Indexes = np.sort(order[:most])

@@ -11,7 +11,7 @@ from likewise.errors import InvalidParameterError
 from likewise.estimators.deep.seeded_kmeans import NO_LABEL, Clusters, seeded_kmeans
 from likewise.estimators.label_questioner import choose_images
 from likewise.queries.dsac import pace, pseudo_labels, self_paced_weights
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.plotted_run import PlottedRun, Request, set_up
 from likewise_bench.plots.style import colour, new_figure, show_picture
 

@@ -2,7 +2,7 @@
 
 from sklearn.datasets import make_blobs
 
-from benchmarks.analysis.label_issue_precision import count, interviewed
+from benchmarks.analysis.label_issue_precision import count
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 

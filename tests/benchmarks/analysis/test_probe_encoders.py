@@ -9,7 +9,7 @@ import pytest
 from benchmarks.analysis import probe_encoders
 from benchmarks.analysis.probe_encoders import prepared, probe, probe_table, rates_of
 from likewise.embedding.embeddings import Embeddings
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats
 from likewise_bench.datasets.base import Dataset
 

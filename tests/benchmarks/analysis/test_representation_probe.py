@@ -14,7 +14,7 @@ from benchmarks.analysis.paired_comparison import difference, paired
 from benchmarks.analysis.representation_probe import probes
 from benchmarks.speed_step import AT_MOST, NETWORK, OURS, rows, time_steps
 from likewise.errors import InvalidParameterError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets import Dataset
 from likewise_bench.spec import RunSpec
 from tests.estimators.made_data import two_factors

@@ -15,7 +15,7 @@ from likewise.embedding.bundled.features import (
     mean_and_std,
     standardized_patches,
 )
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 
 def plain(

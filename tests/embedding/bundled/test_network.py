@@ -16,7 +16,7 @@ from likewise.embedding.bundled.network import (
 )
 from likewise.embedding.bundled.torch_weights import read_torch_weights
 from likewise.errors import EncoderError
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from tests.embedding.torch_reference import reference_network, same_padding, weights_path
 
 

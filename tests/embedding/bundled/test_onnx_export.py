@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from likewise.embedding.bundled.onnx_export import OnnxModel, _varint
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -15,7 +15,7 @@ import torch
 
 from likewise.embedding.bundled.torch_weights import read_torch_weights
 from likewise.errors import EncoderError
-from likewise.nn.seeding import generator
+from likewise.nn.training import generator
 from tests.embedding.torch_reference import weights_path
 
 DTYPES = [

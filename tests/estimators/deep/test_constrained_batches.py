@@ -8,7 +8,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.deep.relations import constrained_batches, constrained_pairs, fraction_met
 from likewise.nn.training import shuffled_batches
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def answered(n_images: int = 400, n_answers: int = 60) -> ConstraintGraph:

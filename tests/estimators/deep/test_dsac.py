@@ -25,7 +25,7 @@ from likewise.estimators.settings import resolve
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from tests.estimators.deep.batches import learner_of
 from tests.estimators.made_data import TINY, two_factors
 

@@ -19,7 +19,7 @@ from likewise.estimators.settings import parameters_in_force, resolve
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from tests.estimators.deep.batches import loss_terms, no_relations, views, with_relation
 from tests.estimators.made_data import TINY, two_factors
 

@@ -20,7 +20,7 @@ from likewise.estimators.kernel.calibration import (
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.metrics import expected_calibration_error
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 CHOICE = Question.choice(0, (1, 2), ("a", "b"))
 COLUMNS = np.array([2, 0])  # of images 1 and 2

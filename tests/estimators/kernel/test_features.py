@@ -10,7 +10,7 @@ from likewise.estimators.kernel.features import (
     pca_axes,
     reference_rows,
 )
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Floats = np.typing.NDArray[np.float32]
 

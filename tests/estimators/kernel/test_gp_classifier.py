@@ -6,7 +6,7 @@ from scipy.special import expit, softmax
 
 from likewise.estimators.kernel.gp_classifier import GPClassifier, squared_distances
 from likewise.estimators.kernel.loo_tuning import LeaveOneOut
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def test_leave_one_out_predictions_equal_those_of_retraining() -> None:

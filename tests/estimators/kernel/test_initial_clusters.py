@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise.estimators.kernel.initial_clusters import InitialClusters, choose_n_clusters
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def test_the_number_of_clusters_is_chosen_by_silhouette() -> None:

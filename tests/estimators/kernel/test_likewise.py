@@ -22,7 +22,7 @@ from likewise.estimators.registry import make_method
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Made = tuple[Embeddings, npt.NDArray[Any], npt.NDArray[Any]]
 EXPECTED_FAILURES: dict[str, str] = {}

@@ -18,7 +18,7 @@ from likewise.estimators.kernel.questioner import KernelQuestioner, QuestionBuil
 from likewise.estimators.kernel.requery import LabelIssues
 from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.estimators.parts import QueryState
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 # -- which image ----------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from likewise.embedding.embeddings import Embeddings, LocalFeatures, quantize
 from likewise.errors import InvalidParameterError
 from likewise.estimators.kernel.visual_words import VisualWords
 from likewise.metrics import accuracy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 Floats = npt.NDArray[np.float32]
 N_PATCHES, DEPTH = 12, 4

@@ -10,7 +10,7 @@ from likewise.estimators.kernel.release_0_1 import upgrade_state
 from likewise.estimators.kernel.training_set import TrainingSet
 from likewise.estimators.kernel.two_stage import TwoStageLearner
 from likewise.estimators.kernel.whitening import fit_whitening
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

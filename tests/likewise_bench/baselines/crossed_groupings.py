@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise.estimators.params import NetworkConfig
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
 SMALL = NetworkConfig(n_features=32, n_hidden=32, n_projection=16)

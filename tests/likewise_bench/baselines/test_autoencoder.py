@@ -12,7 +12,7 @@ from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.objective import Batch
 from likewise.estimators.params import TrainingPlan
 from likewise.nn.training import generator
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.autoencoder import AutoencoderNetwork, reconstruction_loss
 from likewise_bench.baselines.dc_gmm import DCGMM, MixtureNetwork, mixture_divergence
 from likewise_bench.baselines.dec import DEC, IDEC

@@ -8,7 +8,7 @@ from sklearn.datasets import make_circles
 
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.classic import AC, NMF, SC
 
 

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import SAME
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import SAME, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.cobra import Cobra, make_super_instances
 from tests.estimators.made_data import two_factors
 

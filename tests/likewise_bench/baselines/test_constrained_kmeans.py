@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from likewise.constraints.assignment import violated_answers
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.honour import violated
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Relation
 from likewise.errors import LikewiseWarning
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.constrained_groups import constrained_groups, squared_distances
 from likewise_bench.baselines.cop_kmeans import CopKMeans
 from likewise_bench.baselines.pckmeans import PCKMeans, pckmeans, pckmeans_cost
@@ -26,7 +26,7 @@ def test_cop_kmeans_violates_no_constraint(seed: int) -> None:
     model.fit(X, oracle=LabelOracle(TARGET), n_questions=40)
     assert model.is_satisfied_
     assert model.violations_ == 0
-    assert violated(model.probabilities_.argmax(axis=1), model.constraints_) == []
+    assert violated_answers(model.probabilities_.argmax(axis=1), model.constraints_) == []
     assert len(set(model.labels_)) == 3
 
 

@@ -13,7 +13,7 @@ from likewise.estimators.params import TrainingPlan
 from likewise.estimators.registry import method_class
 from likewise.metrics import accuracy
 from likewise.nn.training import generator
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.gcc import GCC, GCCObjective
 from likewise_bench.baselines.idfd import IDFD, MemoryBank, decorrelation_loss
 from likewise_bench.baselines.mice import ExpertNetwork

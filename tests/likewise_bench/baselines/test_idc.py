@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.constraints.question import Answer
-from likewise.constraints.relation import Relation
+from likewise.constraints.question import Answer, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.estimators.params import TrainingPlan

@@ -10,6 +10,7 @@ from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError
 from likewise.queries.base import Pool
 from likewise.queries.candidates import all_pairs
+from likewise.types import Pairs
 from likewise_bench.baselines.pcl_authors import JointAuthors
 from tests.queries import conftest as pools
 

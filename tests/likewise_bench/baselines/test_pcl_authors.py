@@ -15,7 +15,7 @@ from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.settings import resolve
 from likewise.oracles.simulated import LabelOracle
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.baselines.pcl_authors import JointAuthors, PCLAuthors, fixed_batches
 from tests.estimators.deep.batches import learner_of, loss_terms, no_relations, views
 from tests.estimators.made_data import TINY, two_factors

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from likewise.errors import DatasetError, LikewiseWarning
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets import Dataset, load_dataset
 from likewise_bench.datasets.criteria import class_names
 

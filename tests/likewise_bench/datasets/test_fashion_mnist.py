@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from likewise.errors import DatasetError
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets import load_dataset
 from likewise_bench.datasets.vision import read_idx
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from likewise.errors import DatasetError, LikewiseWarning
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.datasets import load_dataset
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]

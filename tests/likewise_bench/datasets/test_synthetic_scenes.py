@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from likewise.errors import InvalidParameterError
 from likewise.metrics import accuracy
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 from likewise_bench.datasets.scene_renderer import PIXELS, SHAPES, SIZES, Draws, paint
 from likewise_bench.datasets.synthetic import BLOCK, FACTORS, make_scenes
 

@@ -20,7 +20,7 @@ from likewise.errors import (
     UnknownNameError,
 )
 from likewise.estimators.deep.cc import CC
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.curves import _points, answer_curves
 from likewise_bench.plots.maps import in_colours_of, project
 from likewise_bench.plots.pair_similarities import pair_similarities

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from likewise.seeds import derive
+from likewise.random_streams import derive
 
 
 @pytest.fixture

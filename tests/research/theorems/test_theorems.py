@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from likewise.nn.losses.constrained import constrained_nt_xent
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise_bench.plots.contrastive import epoch_by_epoch
 from likewise_bench.plots.plotted_run import Request, set_up
 from research.theorems.__main__ import FIGURES, draw

@@ -21,7 +21,7 @@ from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 from likewise.types import Floats
 
-DEFAULT_VARIANT, DEFAULT_SIZE = "lite2", 160  # see docs/encoders.md
+DEFAULT_VARIANT, DEFAULT_SIZE = "lite2", 160  # see docs/research/encoders.md
 _SMALLEST, _LARGEST = 32, 1024  # the network halves the side five times; cost is quadratic
 _BATCH = 64  # bounds memory
 

@@ -18,7 +18,7 @@ from likewise.estimators.parts import Learner, NoQuestions, Prediction, Question
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent
 from likewise.nn.training import shuffled_batches
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats
 
 PAPER = TrainingPlan(epochs_per_round=1000, batch_size=256, learning_rate=3e-4)

@@ -150,7 +150,7 @@ class OCC(InteractiveClusterer):
     Eq. (3) to (5), with :math:`\lambda(e) = 50 (1 - e / E)`. With ``logsum`` cannot-links do
     not enter the loss; they only prevent that a pair is asked about again.
 
-    Fidelity: see ``docs/fidelity.md``, O1 to O9.
+    Fidelity: see ``docs/research/fidelity.md``, O1 to O9.
     """
 
     n_clusters: int = 8

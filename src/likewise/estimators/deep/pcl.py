@@ -28,7 +28,7 @@ from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
 from likewise.nn.losses.contrastive import nt_xent
 from likewise.queries.base import QueryStrategy
-from likewise.seeds import stream
+from likewise.random_streams import stream
 
 PAPER = TrainingPlan(
     epochs_per_round=500,
@@ -169,7 +169,7 @@ class PCL(InteractiveClusterer):
     [PCL]_ Eq. (1) to (6): constrained NT-Xent of projections and of assignments, NT-Xent of
     assignment columns, and cluster entropy.
 
-    Fidelity: see ``docs/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
+    Fidelity: see ``docs/research/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
     `likewise_bench.baselines.pcl_authors` reproduces the public code.
     """
 

@@ -11,7 +11,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.estimators.deep.networks import NetworkOutput
 from likewise.nn.training import shuffled_batches
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Indexes, Pairs
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans
 
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 from likewise.types import Floats, Indexes
 
 NO_LABEL = -1

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
 from likewise.estimators.thread_limits import single_threaded
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats
 
 Blocks = Mapping[str, npt.NDArray[np.floating]]

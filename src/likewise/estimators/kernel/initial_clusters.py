@@ -9,7 +9,7 @@ from sklearn.metrics import silhouette_score
 
 from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.thread_limits import single_threaded
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats
 
 _KMEANS_SAMPLE, _SILHOUETTE_SAMPLE = 5_000, 1_000  # images

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from likewise.estimators.thread_limits import single_threaded
-from likewise.seeds import derive
+from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 
 Mask = npt.NDArray[np.bool_]

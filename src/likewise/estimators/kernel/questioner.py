@@ -25,7 +25,7 @@ from likewise.estimators.kernel.query_selection import (
 from likewise.estimators.kernel.training_set import LabeledGroups
 from likewise.estimators.kernel.visual_words import COLORS
 from likewise.estimators.parts import Prediction, QueryState, Questioner
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
 KINDS = ("pair", "choice", "label")

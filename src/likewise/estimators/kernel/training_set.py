@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.seeds import stream
+from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
 _PLACEHOLDER, _UNDECIDED, _PSEUDO = 0.2, 0.5, 0.2  # sample weights; an answer has 1

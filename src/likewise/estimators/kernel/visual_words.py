@@ -8,7 +8,7 @@ from sklearn.cluster import MiniBatchKMeans
 
 from likewise.errors import InvalidParameterError
 from likewise.estimators.thread_limits import single_threaded
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 from likewise.types import Floats
 
 if TYPE_CHECKING:

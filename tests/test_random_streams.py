@@ -1,6 +1,6 @@
 """Streams of random numbers: the same on every machine, each its own."""
 
-from likewise.seeds import derive, stream
+from likewise.random_streams import derive, stream
 
 
 def test_a_seed_derived_today_is_the_one_every_release_derives() -> None:

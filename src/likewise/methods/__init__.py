@@ -1,1 +1,0 @@
-"""The clustering methods: compositions of the rooms below."""
