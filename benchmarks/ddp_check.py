@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from likewise.estimators.deep.cc import CC
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn.distributed import leave
 from likewise.nn.training import borrowed_global_generator
@@ -35,9 +36,11 @@ def train(kind: str) -> dict[str, list[float]]:
             backbone = small_network()
     model = CC(n_clusters=4, backbone=backbone, architecture=shape, plan=plan, random_state=0)
     model.fit(X)
-    parameters = torch.cat([p.detach().reshape(-1) for p in model.learner_.network.parameters()])
+    learner = model.learner_
+    assert isinstance(learner, NetworkLearner)
+    parameters = torch.cat([p.detach().reshape(-1) for p in learner.network.parameters()])
     return {
-        "n_processes": [float(model.learner_.runtime.n_processes)],
+        "n_processes": [float(learner.runtime.n_processes)],
         "loss": [epoch["loss"] for epoch in model.history_],
         "parameters": parameters.tolist(),
     }

@@ -128,8 +128,8 @@ class Client:
     def __call__(self, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        request = urllib.request.Request(self._base + path, data, headers)  # noqa: S310
-        with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+        request = urllib.request.Request(self._base + path, data, headers)
+        with urllib.request.urlopen(request, timeout=60) as reply:
             return json.loads(reply.read())
 
 

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from likewise.embedding.embeddings import Embeddings
 from likewise.estimators.block_scaling import BlockScaler
 from likewise.estimators.data import VectorData
+from likewise.estimators.kernel.visual_words import VisualWords
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load
@@ -40,9 +41,9 @@ def ceiling(run: RunSpec) -> dict[str, Any]:
 
 
 def _with_words(vectors: Any, truth: npt.NDArray[Any], seed: int) -> float | None:
-    """Return the same with the collection's own words as further facets; None without places."""
-    places = getattr(vectors, "local_features", None)
-    words = Vocabulary(_N_WORDS, seed).fit(places)(places)
+    """Return the same with visual words as further blocks; None without local features."""
+    local_features = getattr(vectors, "local_features", None)
+    words = VisualWords(_N_WORDS, seed).fit(local_features).transform(local_features)
     if not words:
         return None
     roots = {name: np.sqrt(shares) for name, shares in words.items()}

@@ -96,8 +96,10 @@ def run_demo(
     return Demo(METHOD, pictures, truth, before, model.labels_, asked, person.n_answers)
 
 
-def _converse(model: InteractiveClusterer, person: Oracle, n_questions: int, step: Step) -> None:
-    """Ask some and train, a few times over, as the page does with a person."""
+def _ask_and_train(
+    model: InteractiveClusterer, person: Oracle, n_questions: int, step: Step
+) -> None:
+    """Ask and train in rounds, as the page does."""
     tell = step("asking and training")
     for number in range(N_ROUNDS):
         n = n_questions // N_ROUNDS + (number < n_questions % N_ROUNDS)

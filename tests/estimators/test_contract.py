@@ -139,5 +139,5 @@ class TestEveryMethod:
     def test_a_contradiction_is_set_aside_not_raised(self, make: Make, blobs: Blobs) -> None:
         model = make(n_clusters=3, random_state=0)
         model.fit(blobs[0], ml=[(0, 1), (1, 2)], cl=[(0, 2)])
-        assert len(model.constraints_.set_aside) == 1
+        assert len(model.constraints_.conflicts) == 1
         assert model.labels_[0] == model.labels_[2]

@@ -18,6 +18,7 @@ from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.random_streams import stream
+from likewise.types import Pairs
 from likewise_bench.baselines.pcl_authors import JointAuthors
 
 MakePool = Callable[..., Pool]

@@ -71,7 +71,7 @@ def test_a_confirmed_answer_is_no_label_issue_also_after_a_restart(session: Sess
     assert job.model.learner_.label_issues.label_errors[row] == 0
     again = make_job(session, sent)
     assert run(again, session, sent) == ([], True)
-    assert again.model.learner_.label_issues.chances[row] == 0
+    assert again.model.learner_.label_issues.label_errors[row] == 0
 
 
 def test_wrong_predictions_increase_the_temperature_also_after_a_restart(session: Session) -> None:

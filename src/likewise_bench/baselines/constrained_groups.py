@@ -40,7 +40,7 @@ class ConstrainedGroups:
 
 def constrained_groups(graph: ConstraintGraph) -> ConstrainedGroups:
     """Return the groups of several images, or with a cannot-link to another group."""
-    groups, cannot_links = graph.groups(), graph.apart()
+    groups, cannot_links = graph.groups(), graph.cannot_links()
     is_constrained = np.bincount(groups, minlength=graph.n_images) > 1
     is_constrained[cannot_links] = True
     images = np.flatnonzero(is_constrained[groups])

@@ -66,8 +66,8 @@ class PlottedRun:
     dataset : Dataset
     inputs : Inputs
     ground_truth : GroundTruth
-    model : PersonalClusterer
-        Untrained until `fit` was called.
+    model : InteractiveClusterer
+        Untrained until `fit` is called.
     """
 
     run: RunSpec
@@ -84,7 +84,7 @@ class PlottedRun:
     def pixels(self, image: int) -> Any:
         """Return one training image, (h, w, 3)."""
         if self.dataset.collection is None:
-            raise DatasetError(f"{self.dataset.name!r} has no pictures to show, only vectors.")
+            raise DatasetError(f"{self.dataset.name!r} has only vectors; this figure needs images.")
         return self.dataset.collection.pixels(int(self.inputs.parts.train[image]))
 
     @property

@@ -166,7 +166,8 @@ class DSAC(InteractiveClusterer):
     [DSAC]_ Eq. (1) to (6). Between rounds, seeded k-means gives new centres and clusters;
     pseudo-labels are made anew and never exclude an image from being asked about.
 
-    Fidelity: see ``docs/research/fidelity.md``, D1 to D10. ``reset_each_round=True`` is not allowed.
+    Fidelity: see ``docs/research/fidelity.md``, D1 to D10. ``reset_each_round=True`` is
+    not allowed.
     """
 
     n_clusters: int = 8
