@@ -19,7 +19,6 @@ from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.seeds import stream
-from likewise_bench.baselines.pcl_authors import JointAuthors
 
 MakePool = Callable[..., Pool]
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
@@ -35,7 +34,6 @@ STRATEGIES: list[QueryStrategy] = [
     HardPairs("eq7"),
     Joint(),
     Joint(hard="eq7"),
-    JointAuthors(),
     TypiClust(),
     TypiClust(n_neighbours=1),
     MarginDiversity(),

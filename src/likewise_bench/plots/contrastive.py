@@ -36,7 +36,7 @@ def similarities(request: Request) -> "Figure":
     model = plotted.model
     model.start(plotted.inputs.train)
     seen = [pair_similarities(_learner(model))]
-    plotted.fit(lambda fitted: seen.append(pair_similarities(_learner(fitted))))
+    plotted.fit(lambda _: seen.append(pair_similarities(_learner(model))))
     figure = new_figure(8.0, 3.2)
     for level, axes in enumerate(figure.subplots(1, 2, sharey=True)):
         _draw(axes, [both[level] for both in seen])
