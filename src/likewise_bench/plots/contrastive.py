@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.errors import InvalidParameterError
+from likewise.estimators.base import InteractiveClusterer
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.registry import method_class
 from likewise.estimators.settings import defaults
 from likewise_bench.plots.pair_similarities import Similarities, pair_similarities
