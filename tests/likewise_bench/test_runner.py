@@ -11,7 +11,9 @@ from threadpoolctl import threadpool_limits
 import likewise_bench.runner as running
 from likewise.embedding.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.estimators.kmeans import KMeans
+from likewise.estimators.kmeans import KMeans, KMeansLearner
+from likewise.estimators.pair_questioner import PairQuestioner
+from likewise.estimators.params import TrainingPlan
 from likewise.images.arrays import ArrayCollection
 from likewise.metrics import score
 from likewise.random_streams import stream
@@ -40,9 +42,10 @@ class Asking(KMeans):
         super().__init__(n_clusters, n_init=n_init, encoder=encoder, random_state=random_state)
         self.strategy, self.kinds = strategy, kinds
 
-    @property
-    def _plan(self) -> Any:
-        return super()._plan.but(n_rounds=3)
+    def _make_parts(self, data: Any) -> Any:
+        learner = KMeansLearner(self.settings_.n_init)
+        learner.plan = TrainingPlan(n_rounds=3)
+        return learner, PairQuestioner(self.settings_.strategy)
 
     def fit(self, X: Any, y: object = None, **options: Any) -> Any:
         type(self).seen = {"X": X, "y": y, **options}

@@ -17,9 +17,7 @@ from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
-from likewise.random_streams import stream
-from likewise.types import Pairs
-from likewise_bench.baselines.pcl_authors import JointAuthors
+from likewise.seeds import stream
 
 MakePool = Callable[..., Pool]
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT
@@ -35,7 +33,6 @@ STRATEGIES: list[QueryStrategy] = [
     HardPairs("eq7"),
     Joint(),
     Joint(hard="eq7"),
-    JointAuthors(),
     TypiClust(),
     TypiClust(n_neighbours=1),
     MarginDiversity(),

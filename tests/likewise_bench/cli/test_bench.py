@@ -180,7 +180,7 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
         (["--dataset", "cifar10", "--by", "default"], "cifar10"),
         (["--dataset", "cifar10", "--data", "nowhere"], "nowhere"),
         ([*DIGITS[2:], "--strategy", "random"], "'kmeans' has no strategy to choose"),
-        ([*DIGITS[2:], "--from-scratch"], "KMeans works on vectors and trains no network"),
+        ([*DIGITS[2:], "--from-scratch"], "KMeans works on vectors and cannot be trained"),
         ([*DIGITS[2:], "--method", "cc", "--set", "backbone=resnet18"], "add --from-scratch"),
         ([*DIGITS[2:], "--test-fraction", "0.5"], "only the inductive protocol does"),
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),

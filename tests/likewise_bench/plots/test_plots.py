@@ -112,13 +112,13 @@ def test_held_out_images_are_a_dashed_line_and_every_label_a_ring() -> None:
 def test_equal_views_are_alike_and_columns_are_compared_with_columns() -> None:
     X = stream(0, "rows").normal(size=(40, 6)).astype(np.float32)
     model = CC(3, views="none", random_state=0).start(X)
-    instances, clusters = pair_similarities(model)
+    instances, clusters = pair_similarities(model.learner_)
     assert instances.positive == pytest.approx((1, 0), abs=1e-5)
     assert clusters.positive == pytest.approx((1, 0), abs=1e-5)
     assert instances.negative[0] < 1
     seen = CC(3, random_state=0).start(X)
-    assert pair_similarities(seen)[0].positive[0] < 1
-    assert pair_similarities(seen) == pair_similarities(seen)
+    assert pair_similarities(seen.learner_)[0].positive[0] < 1
+    assert pair_similarities(seen.learner_) == pair_similarities(seen.learner_)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,9 +13,9 @@ from likewise.errors import InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
 from likewise.estimators.deep.dsac_targets import Targets, labels_of, make_targets
-from likewise.estimators.deep.inputs import fit_scaling, make_views, network_input
+from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.deep.networks import DEFAULT_CONFIG, EmbeddingNetwork, make_trunk
+from likewise.estimators.deep.networks import DEFAULT_CONFIG, embedding_network_factory
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.deep.seeded_kmeans import Clusters, seeded_kmeans, soft_assign
 from likewise.estimators.label_questioner import SELECTIONS, LabelQuestioner
@@ -213,23 +214,14 @@ class DSAC(InteractiveClusterer):
         check_choice("views", s.views, ("two", "one", "none"))
         check_n_candidates(s.n_candidates)
         config = s.architecture or self.default_architecture
-        scaling = fit_scaling(data)
-
-        def make_network() -> EmbeddingNetwork:
-            trunk, n_features = make_trunk(data, s.backbone, config)
-            return EmbeddingNetwork(
-                trunk,
-                n_features,
-                n_embedding=s.n_embedding,
-                n_classes=s.n_clusters,
-                scaling=scaling,
-            )
-
+        make_network = embedding_network_factory(
+            data, s.backbone, config, s.n_embedding, s.n_clusters
+        )
         objective = DSACObjective(s, self.constraints_)
         augmentation = make_views(data, config, s.views)
         learner = NetworkLearner(make_network, objective, augmentation, self._plan())
         questioner = LabelQuestioner(
-            lambda: objective.clusters(learner), s.selection, s.n_candidates
+            partial(objective.clusters, learner), s.selection, s.n_candidates
         )
         return learner, questioner
 

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -164,18 +165,61 @@ def cluster_network_factory(
     scaling : nn.Module, optional
         Applied to vectors; `fit_scaling` if None.
     """
-    scaling = fit_scaling(data) if scaling is None else scaling
+    return partial(
+        _make_cluster_network,
+        partial(make_trunk, data, backbone, config),
+        config,
+        n_clusters,
+        make_network,
+        make_context,
+        fit_scaling(data) if scaling is None else scaling,
+    )
 
-    def make() -> ClusterNetwork:
-        trunk, n_features = make_trunk(data, backbone, config)
-        return make_network(
-            trunk,
-            n_features,
-            scaling=scaling,
-            context=None if make_context is None else make_context(n_features),
-            n_hidden=config.n_hidden,
-            n_projection=config.n_projection,
-            n_clusters=n_clusters,
-        )
 
-    return make
+def _make_cluster_network(
+    make_trunk: Callable[[], tuple[nn.Module, int]],
+    config: NetworkConfig,
+    n_clusters: int,
+    make_network: Callable[..., ClusterNetwork],
+    make_context: Callable[[int], nn.Module] | None,
+    scaling: nn.Module | None,
+) -> ClusterNetwork:
+    trunk, n_features = make_trunk()
+    return make_network(
+        trunk,
+        n_features,
+        scaling=scaling,
+        context=None if make_context is None else make_context(n_features),
+        n_hidden=config.n_hidden,
+        n_projection=config.n_projection,
+        n_clusters=n_clusters,
+    )
+
+
+def embedding_network_factory(
+    data: Data,
+    backbone: str | nn.Module | None,
+    config: NetworkConfig,
+    n_embedding: int,
+    n_classes: int,
+) -> Callable[[], EmbeddingNetwork]:
+    """Return a function that makes an untrained `EmbeddingNetwork` for `data`."""
+    return partial(
+        _make_embedding_network,
+        partial(make_trunk, data, backbone, config),
+        n_embedding,
+        n_classes,
+        fit_scaling(data),
+    )
+
+
+def _make_embedding_network(
+    make_trunk: Callable[[], tuple[nn.Module, int]],
+    n_embedding: int,
+    n_classes: int,
+    scaling: nn.Module | None,
+) -> EmbeddingNetwork:
+    trunk, n_features = make_trunk()
+    return EmbeddingNetwork(
+        trunk, n_features, n_embedding=n_embedding, n_classes=n_classes, scaling=scaling
+    )
