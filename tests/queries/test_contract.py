@@ -17,7 +17,8 @@ from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
-from likewise.seeds import stream
+from likewise.random_streams import stream
+from likewise.types import Pairs
 
 MakePool = Callable[..., Pool]
 SAME, DIFFERENT = Relation.SAME, Relation.DIFFERENT

@@ -20,6 +20,7 @@ from likewise.errors import (
     UnknownNameError,
 )
 from likewise.estimators.deep.cc import CC
+from likewise.estimators.deep.learner import NetworkLearner
 from likewise.random_streams import stream
 from likewise_bench.plots.curves import _points, answer_curves
 from likewise_bench.plots.maps import in_colours_of, project
@@ -109,16 +110,21 @@ def test_held_out_images_are_a_dashed_line_and_every_label_a_ring() -> None:
     assert [tuple(map(float, line.get_xdata())) for line in rings] == [(1040.0,), (1040.0,)]  # type: ignore[arg-type]  # numbers
 
 
+def network_learner(model: CC) -> NetworkLearner:
+    assert isinstance(model.learner_, NetworkLearner)
+    return model.learner_
+
+
 def test_equal_views_are_alike_and_columns_are_compared_with_columns() -> None:
     X = stream(0, "rows").normal(size=(40, 6)).astype(np.float32)
     model = CC(3, views="none", random_state=0).start(X)
-    instances, clusters = pair_similarities(model.learner_)
+    instances, clusters = pair_similarities(network_learner(model))
     assert instances.positive == pytest.approx((1, 0), abs=1e-5)
     assert clusters.positive == pytest.approx((1, 0), abs=1e-5)
     assert instances.negative[0] < 1
     seen = CC(3, random_state=0).start(X)
-    assert pair_similarities(seen.learner_)[0].positive[0] < 1
-    assert pair_similarities(seen.learner_) == pair_similarities(seen.learner_)
+    assert pair_similarities(network_learner(seen))[0].positive[0] < 1
+    assert pair_similarities(network_learner(seen)) == pair_similarities(network_learner(seen))
 
 
 @pytest.mark.parametrize(
