@@ -83,7 +83,7 @@ def right_answer(question: dict[str, Any]) -> str:
 
 
 class LoadTest:
-    """Clients that answer together at a steady rate for some seconds.
+    """Clients that together answer at a constant rate.
 
     Parameters
     ----------

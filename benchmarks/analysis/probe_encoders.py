@@ -62,8 +62,8 @@ def rates_of(encoders: Sequence[str]) -> dict[str, float]:
 
 
 def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
-    """Return the vectors of a data set of pictures, kept in the user's cache."""
-    assert dataset.collection is not None  # all of `DATASETS` are pictures
+    """Return the embeddings of an image data set, cached in the user's cache."""
+    assert dataset.collection is not None  # all of `DATASETS` are images
     return embed(dataset.collection, make_encoder(encoder), EmbeddingCache(default_cache_folder()))
 
 

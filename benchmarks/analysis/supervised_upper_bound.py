@@ -60,7 +60,7 @@ def cross_validated(rows: npt.NDArray[np.floating], truth: npt.NDArray[Any], see
 
 
 def _scaled(vectors: Any) -> npt.NDArray[np.float32]:
-    """Return facets of equal weight, as the methods see them."""
+    """Return blocks of equal weight, as the methods use them."""
     is_plain = isinstance(vectors, np.ndarray)
     source = VectorData(vectors) if is_plain else VectorData(vectors.matrix(), vectors.slices)
     scaler = BlockScaler(source.slices, source.matrix.shape[1]).fit(source.matrix)

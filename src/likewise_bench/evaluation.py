@@ -126,14 +126,14 @@ class LearningCurve:
         self.points: list[dict[str, Any]] = []
 
     def __call__(self, model: InteractiveClusterer) -> None:
-        """Take note of where the model is."""
+        """Append the current scores."""
         marks = self._judge.scores(model.labels_)
         point = {name: marks[name] for name in ("acc", "nmi", "ari")}
         test = self._test_scores(model)
         self.points.append({"n_answers": self.oracle.n_answers, **point, "test": test})
 
     def scores(self, model: InteractiveClusterer) -> dict[str, Any]:
-        """Return the final part of a row: answers and all scores."""
+        """Return the fields of the result row: answers and all scores."""
         answers = model.constraints_.answers.values()
         asked = {image for answer in answers for image in answer.question.images}
         return {

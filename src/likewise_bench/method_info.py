@@ -54,7 +54,7 @@ def _read() -> dict[str, MethodInfo]:
 
 
 def write() -> None:
-    """Write the file from the classes."""
+    """Write the file anew from the classes."""
     lines = [f"{json.dumps(name)}: {json.dumps(info_of_class(name))}" for name in all_methods()]
     Path(__file__).with_name(_FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 

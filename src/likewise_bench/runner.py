@@ -89,7 +89,7 @@ def load(run: RunSpec, step: Step = quiet) -> Dataset:
 
 
 def _extra(run: RunSpec, dataset: Dataset, model: InteractiveClusterer) -> dict[str, Any]:
-    """Return a set's unlabelled pictures for a method that learns from such (CC on STL-10)."""
+    """Return the unlabelled images for a method that uses them (CC on STL-10)."""
     takes_them = "extra" in inspect.signature(model.fit).parameters
     if dataset.unlabelled is None or not run.from_scratch or not takes_them:
         return {}
@@ -97,7 +97,7 @@ def _extra(run: RunSpec, dataset: Dataset, model: InteractiveClusterer) -> dict[
 
 
 def _n_clusters(model: InteractiveClusterer) -> int:
-    """Return the number of clusters given, or found with ``-k auto``."""
+    """Return the given number of clusters; with ``-k auto`` the number found."""
     return int(model.n_clusters or model.probabilities_.shape[1])
 
 
@@ -129,7 +129,7 @@ def make_run_method(run: RunSpec, n_values: int) -> InteractiveClusterer:
 
 
 def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
-    """Return the parameters that say how a method asks, or say that it cannot ask so."""
+    """Return the parameters that determine the questions; raise an error if unsupported."""
     own, chosen = defaults(cls), {}
     if run.strategy is not None:
         if "strategy" not in own:
@@ -151,7 +151,7 @@ def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
 
 
 def describe(run: RunSpec, model: InteractiveClusterer) -> dict[str, Any]:
-    """Return the fields of a row that say what took part.
+    """Return the fields of a row that describe data and settings.
 
     `settings` holds every parameter in force, under the names that ``--set`` takes, and
     what else was chosen about the run, so that it can always be made again.

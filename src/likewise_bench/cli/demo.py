@@ -66,10 +66,12 @@ def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
 
 def _tell(row: dict[str, Any]) -> None:
     acc = row["acc"]
-    print_line(f"{row['n_images']:,} painted pictures, method {row['method']}")
-    print_line(f"  left alone it sorts by {row['guessed']}: accuracy {acc['guessed']:.2f}")
-    print_line(f"  you meant {row['wanted']}: accuracy {acc['before']:.2f} before any answer")
+    print_line(f"{row['n_images']:,} synthetic images, method {row['method']}")
+    print_line(f"  unguided, the groups follow {row['guessed']}: accuracy {acc['guessed']:.2f}")
+    print_line(
+        f"  wanted criterion {row['wanted']}: accuracy {acc['before']:.2f} before any answer"
+    )
     rest = acc["after_unasked"]
-    unasked = "" if rest is None else f" ({rest:.2f} on pictures no question named)"
+    unasked = "" if rest is None else f" ({rest:.2f} on images in no question)"
     print_line(f"  after {row['n_answers']} answers: accuracy {acc['after']:.2f}{unasked}")
-    print_line(f"  {row['seconds']:.0f} s. Look at the groups: {row['page']}")
+    print_line(f"  {row['seconds']:.0f} s. Page with the groups: {row['page']}")

@@ -56,12 +56,12 @@ def _learner(model: InteractiveClusterer) -> NetworkLearner:
 
 
 def trains_in_epochs(run: RunSpec) -> bool:
-    """Return whether the method of a run trains in epochs, step by step."""
+    """Return whether the method of a run trains in epochs."""
     return "plan" in defaults(method_class(run.method))
 
 
 def epoch_by_epoch(run: RunSpec, n_epochs: int) -> RunSpec:
-    """Return the run with rounds of one epoch, so that every epoch of one training is seen."""
+    """Return the run with one epoch per round, so that every epoch is observed."""
     epochs = {"n_rounds": str(n_epochs), "epochs_per_round": "1", "reset_each_round": "false"}
     return replace(run, settings={**run.settings, **epochs})
 
