@@ -4,8 +4,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.estimators.kernel.feature_spaces import FeatureSpaces, kmeans, squared_distances
+from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks
+from likewise.estimators.kernel.partitions import kmeans, squared_distances
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 

@@ -6,17 +6,17 @@ blocks, families of blocks, single blocks), and each answer makes those partitio
 whose clusters it was to be expected.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import silhouette_score
 
+from likewise.estimators.kernel.partitions import (
+    partitions_into,
+    partitions_of_every_size,
+    squared_distances,
+)
 from likewise.estimators.thread_limits import single_threaded
 from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
@@ -32,10 +32,6 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 }
 _SAMPLE = 2_000  # images on which everything is fitted
 _BLOCK_COLUMNS, _SPACE_COLUMNS = 48, 64  # principal components of a block, and of a space
-_N_PARTITIONS = 2  # k-means runs in each space, where the number of groups is given
-_KS = (*range(2, 17), 18, 20, 22, 24, 27, 30, 34, 40)  # where it is not given
-_MICRO_CLUSTERS = 160  # of which k-means with each of these makes clusters
-_SILHOUETTE_IMAGES, _SILHOUETTE_SCALE = 500, 10.0
 _TRUST_PRIOR = 5.0  # labels that the initial trust of 1 counts for
 _PRIOR_ALL = 0.5  # prior probability of the space of all blocks
 _CONCENTRATION = 0.5  # of the Dirichlet prior over the groups in a cluster
@@ -153,38 +149,10 @@ class FeatureSpaces:
         for number, space in enumerate(self._spaces):
             rows, log_prior = space(self._sampled), float(np.log(prior[number]))
             state = derive(seed, "partitions", number) % 2**31
-            fit = self._given_k if self._n_clusters else self._every_k
-            found += [_Partition(number, c, log_prior + p) for c, p in fit(rows, state)]
+            k = self._n_clusters
+            fitted = partitions_into(rows, k, state) if k else partitions_of_every_size(rows, state)
+            found += [_Partition(number, c, log_prior + p) for c, p in fitted]
         return found
-
-    def _given_k(self, rows: Floats, state: int) -> list[tuple[Floats, float]]:
-        """Return the centres of several k-means runs with their log prior in the space."""
-        k = min(self._n_clusters, len(rows))
-        runs = [kmeans(rows, k, n_init=2, seed=state + run) for run in range(_N_PARTITIONS)]
-        return [(run.centers, -float(np.log(_N_PARTITIONS))) for run in runs]
-
-    def _every_k(self, rows: Floats, state: int) -> list[tuple[Floats, float]]:
-        r"""Return centres for many K, with the log prior of K.
-
-        Notes
-        -----
-        :math:`p(K) \propto e^{10 s_K} / K`, :math:`s_K` the silhouette.
-        """
-        n_micro = min(_MICRO_CLUSTERS, max(len(rows) // 3, 1))
-        micro = kmeans(rows, n_micro, n_init=1, seed=state, max_iter=12)
-        sizes: Doubles = np.bincount(micro.labels, minlength=n_micro).astype(np.float64) + 1e-3
-        few = rows[:: -(-len(rows) // _SILHOUETTE_IMAGES)]
-        ks = [k for k in _KS if k <= n_micro] or [1]
-        centers, scores = [], []
-        for k in ks:
-            centers.append(kmeans(micro.centers, k, n_init=2, seed=state, weights=sizes).centers)
-            labels = squared_distances(few, centers[-1]).argmin(axis=1)
-            n_labels = len(np.unique(labels))
-            is_scored = 1 < n_labels < len(few)
-            scores.append(float(silhouette_score(few, labels)) if is_scored else -1.0)
-        log_p = _SILHOUETTE_SCALE * np.array(scores) - np.log(ks)
-        log_p -= np.logaddexp.reduce(log_p)
-        return list(zip(centers, log_p.tolist(), strict=True))
 
     # -- posterior ------------------------------------------------------------
 
@@ -313,40 +281,3 @@ def _fit_pca(rows: Floats, n_columns: int) -> tuple[Floats, Floats]:
     _, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     axes: Floats = np.ascontiguousarray(vectors[:, ::-1][:, :n_columns], dtype=np.float32)
     return mean, axes
-
-
-@dataclass(frozen=True)
-class Clusters:
-    """A result of k-means."""
-
-    centers: Floats
-    labels: Indexes
-    inertia: float
-
-
-def kmeans(
-    rows: Floats,
-    k: int,
-    *,
-    n_init: int = 1,
-    seed: int = 0,
-    max_iter: int = 30,
-    init: Floats | None = None,
-    weights: Doubles | None = None,
-) -> Clusters:
-    """Run scikit-learn's k-means; fewer distinct rows than clusters are no reason for a warning."""
-    start: Any = "k-means++" if init is None else init
-    run = KMeans(k, init=start, n_init=n_init, max_iter=max_iter, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        run.fit(rows, sample_weight=weights)
-    labels: Indexes = run.labels_.astype(np.intp)
-    return Clusters(run.cluster_centers_.astype(np.float32), labels, float(run.inertia_))
-
-
-def squared_distances(rows: Floats, centers: Floats) -> Floats:
-    """Return the squared Euclidean distances ``(n, k)``."""
-    found: Floats = (
-        (rows * rows).sum(axis=1)[:, None] + (centers * centers).sum(axis=1) - 2 * rows @ centers.T
-    )
-    return np.maximum(found, 0)
