@@ -62,7 +62,7 @@ def curves(data: Path, tasks: Sequence[str], seeds: int) -> Iterator[tuple[str, 
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print a Markdown table: one row per task, and the means."""
+    """Print a Markdown table: one row per task, and the means; each curve on stderr as it comes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="DATASET:CRITERION")
@@ -70,6 +70,7 @@ def main(words: Sequence[str] | None = None) -> None:
     given = parser.parse_args(words)
     found: dict[tuple[str, bool], list[Curve]] = {}
     for task, is_given, scores in curves(given.data, given.tasks, given.seeds):
+        sys.stderr.write(f"{task} {is_given} {np.round(scores, 3).tolist()}\n")
         found.setdefault((task, is_given), []).append(scores)
         found.setdefault(("mean", is_given), []).append(scores)
     write = sys.stdout.write
