@@ -26,7 +26,7 @@ ENTRIES = {  # what a reader may have to open: new name, name in release 0.1
     "likewise.queries.uncertainty": "likewise.queries.uncertainty",
 }
 OLD_TERMS = (
-    r"orientations?",
+    r"(?<!\"--)orientations?",  # --orientation stays an alias of --by
     r"desks?",
     r"pupils?",
     r"trainers?",
@@ -52,7 +52,7 @@ OLD_TERMS = (
     r"stands? for",
     r"go(?:es)? on",
     r"so many",
-    r"in words",
+    r"in words(?!\.)",  # `words` also names local variables
 )
 COMPATIBLE = re.compile(r"0\.1|release_0_1|alias|renamed", re.IGNORECASE)  # reads what 0.1 wrote
 

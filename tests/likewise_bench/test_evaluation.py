@@ -5,9 +5,10 @@ import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
 from likewise.constraints.question import Question
-from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
+from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError, UnknownNameError
+from likewise.oracles.simulated import LabelOracle
 from likewise_bench.datasets.base import Dataset
-from likewise_bench.evaluation import GroundTruth
+from likewise_bench.evaluation import GroundTruth, TimedOracle, person_seconds
 from likewise_bench.spec import Parts, RunSpec
 
 LETTERS = np.array(["a", "a", "b", "b", "b", "c"])
@@ -84,3 +85,27 @@ def test_the_orientation_may_be_left_out_only_where_there_is_one() -> None:
 def test_one_value_is_nothing_to_sort() -> None:
     with pytest.raises(DatasetError, match="'letter' of 'toy' has one value only"):
         GroundTruth(TOY, "letter", Parts(np.array([0, 1]), NOTHING))
+
+
+def test_a_person_needs_a_fixed_time_per_kind_and_more_per_group_shown() -> None:
+    assert person_seconds(Question.pair(0, 1)) == 2
+    assert person_seconds(Question.label(0)) == 3
+    assert person_seconds(Question.choice(0, (1, 2, 3), ("a", "b", "c"))) == pytest.approx(2.1)
+
+
+def test_the_timed_oracle_adds_up_the_time_of_every_answer() -> None:
+    oracle = TimedOracle(LabelOracle(LETTERS))
+    oracle.answer([Question.pair(0, 1), Question.label(2)])
+    oracle.answer([Question.choice(0, (1, 2), ("a", "b"))])
+    assert oracle.seconds == pytest.approx(2 + 3 + 1.9)
+    assert (oracle.n_answers, oracle.is_time_up) == (3, False)
+
+
+def test_the_timed_oracle_refuses_a_question_that_exceeds_its_limit() -> None:
+    oracle = TimedOracle(LabelOracle(LETTERS), max_seconds=4.0)
+    for pair in ((0, 1), (1, 2)):
+        oracle.answer([Question.pair(*pair)])
+    assert not oracle.is_time_up
+    with pytest.raises(AnswersEndedError):
+        oracle.answer([Question.pair(0, 3)])
+    assert (oracle.n_answers, oracle.seconds, oracle.is_time_up) == (2, 4.0, True)

@@ -121,10 +121,40 @@ def test_answers_are_counted_and_the_curve_has_a_point_a_round(blobs: Dataset) -
     assert [point["n_answers"] for point in row["curve"]] == [4, 7, 10]
     assert row["curve"][-1] == {
         "n_answers": 10,
+        "person_seconds": 20.0,
         **{name: row[name] for name in ("acc", "nmi", "ari")},
         "test": None,
     }
-    assert row["acc"] != row["unasked"]["acc"]  # what was answered is honoured
+    assert row["acc"] != row["unasked"]["acc"]  # labels satisfy the answers
+
+
+def test_raw_scores_do_not_enforce_the_answers(blobs: Dataset) -> None:
+    row = run_benchmark(_run(n_questions=30, criterion="letter", n_clusters=3))
+    assert set(row["raw"]) == {"nmi", "ari", "acc", "fmi", "pair_f1"}
+    assert row["raw"] != {name: row[name] for name in row["raw"]}
+    free = run_benchmark(_run(criterion="letter"))
+    assert free["raw"] == {name: free[name] for name in free["raw"]}
+
+
+def test_a_budget_of_seconds_limits_the_answers(blobs: Dataset) -> None:
+    row = run_benchmark(_run(seconds=21.0, criterion="letter"))
+    assert (row["n_questions"], row["n_answers"]) == (10, 10)
+    assert row["seconds"]["person"] == 20
+    assert [point["person_seconds"] for point in row["curve"]] == [8, 14, 20]
+    both = run_benchmark(_run(seconds=21.0, n_questions=4, criterion="letter"))
+    assert both["n_answers"] == 4
+    assert run_benchmark(_run(seconds=1.9))["n_answers"] == 0
+    assert run_benchmark(_run(method="kmeans", seconds=60.0))["seconds"]["person"] == 0
+
+
+def test_a_budget_of_seconds_also_limits_questions_of_different_length(blobs: Dataset) -> None:
+    row = run_benchmark(
+        _run(method="likewise", seconds=30.0, kinds=("pair", "choice"), criterion="letter")
+    )
+    person = row["seconds"]["person"]
+    assert 30 - 2.1 < person <= 30
+    assert row["curve"][-1]["person_seconds"] == person
+    assert row["curve"][-1]["n_answers"] == row["n_answers"] <= row["n_questions"]
 
 
 def test_a_method_that_asks_nothing_takes_questions_and_reports_none(blobs: Dataset) -> None:
@@ -188,10 +218,10 @@ def test_strategy_and_kinds_reach_the_method(blobs: Dataset) -> None:
 def test_a_method_that_cannot_ask_so_says_so(
     blobs: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InvalidParameterError, match="'kmeans' has no strategy to choose"):
+    with pytest.raises(InvalidParameterError, match="'kmeans' has no query strategy"):
         run_benchmark(_run(method="kmeans", strategy="random"))
     monkeypatch.setattr(KMeans, "asks", ("pair",))
-    with pytest.raises(InvalidParameterError, match="asks questions of the kind pair; kinds=label"):
+    with pytest.raises(InvalidParameterError, match=r"kinds must contain pair, .*got label"):
         run_benchmark(_run(method="kmeans", kinds=("label",)))
     with pytest.raises(UnknownNameError, match="'uncertain' is not a known"):
         run_benchmark(_run(strategy="uncertain", n_questions=1))
@@ -214,7 +244,7 @@ def test_the_same_run_gives_the_same_row_and_another_seed_other_questions(blobs:
 def test_time_and_memory_are_told(blobs: Dataset) -> None:
     row = run_benchmark(_run(n_questions=5))
     seconds = row["seconds"]
-    assert set(seconds) == {"embed", "ask", "train", "total"}
+    assert set(seconds) == {"embed", "ask", "train", "total", "person"}
     assert 0 < seconds["ask"] < seconds["total"]
     assert seconds["ask"] + seconds["train"] + seconds["embed"] <= seconds["total"] + 0.01
     assert 50 < row["peak_memory_mb"] < 100_000

@@ -67,7 +67,7 @@ def test_a_limit_takes_the_same_images_for_every_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "n_made"),
+    ("changes", "n_synthetic"),
     [
         ({}, None),
         ({"n_images": 100}, 100),
@@ -76,12 +76,12 @@ def test_a_limit_takes_the_same_images_for_every_seed() -> None:
     ],
 )
 def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
-    changes: dict[str, Any], n_made: int | None
+    changes: dict[str, Any], n_synthetic: int | None
 ) -> None:
     run = _run(**changes)
-    assert run.n_made == n_made
-    if n_made is not None:
-        parts = split_parts(run, _toy(n_made, official=False))
+    assert run.n_synthetic == n_synthetic
+    if n_synthetic is not None:
+        parts = split_parts(run, _toy(n_synthetic, official=False))
         assert len(parts.train) == changes["n_images"]
 
 
@@ -89,15 +89,19 @@ def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
     ("changes", "message"),
     [
         ({"n_questions": -1}, "n_questions must be >= 0, got -1"),
+        ({"seconds": -0.5}, "seconds must be >= 0, got -0.5"),
         ({"noise": 1.5}, "noise must be between 0 and 1, got 1.5"),
         ({"unsure": -0.1}, "unsure must be between 0 and 1, got -0.1"),
-        ({"test_fraction": 0.2}, "only the inductive protocol does"),
-        ({"n_test": 5}, "only the inductive protocol does"),
-        ({"protocol": "inductive", "test_fraction": 1.0}, "test_fraction=1.0 leaves nothing"),
-        ({"images": "x", "labels": "y"}, "either a data set by name"),
-        ({"images": "x"}, "images and labels go together"),
-        ({"dataset": None}, "either a data set by name"),
-        ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' would not be used"),
+        ({"test_fraction": 0.2}, "need the inductive protocol"),
+        ({"n_test": 5}, "need the inductive protocol"),
+        (
+            {"protocol": "inductive", "test_fraction": 1.0},
+            "test_fraction must be between 0 and 1, ",
+        ),
+        ({"images": "x", "labels": "y"}, "Give either the name of a data set"),
+        ({"images": "x"}, "images and labels must be given together"),
+        ({"dataset": None}, "Give either the name of a data set"),
+        ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' is not used"),
     ],
 )
 def test_what_can_never_work_is_refused_before_anything_is_read(
@@ -127,10 +131,10 @@ def test_a_set_without_a_split_says_so() -> None:
 
 @pytest.mark.parametrize("n_images", [0, 101])
 def test_a_limit_beyond_what_is_there_is_refused(n_images: int) -> None:
-    with pytest.raises(InvalidParameterError, match=f"n_images={n_images} is not within 1 .. 100"):
+    with pytest.raises(InvalidParameterError, match=f"between 1 and 100, got {n_images}"):
         split_parts(_run(n_images=n_images), _toy())
 
 
 def test_holding_out_needs_something_on_both_sides() -> None:
-    with pytest.raises(InvalidParameterError, match="Of 4 images 4 would be held out and 0 left"):
+    with pytest.raises(InvalidParameterError, match="got 0 and 4 of 4 images"):
         split_parts(_run(protocol="inductive", n_test=4), _toy(4, official=False))

@@ -13,8 +13,7 @@ from likewise_bench.datasets.archives import (
     members_of,
     tar_members,
 )
-from likewise_bench.datasets.base import Dataset, some
-from likewise_bench.datasets.criteria import criteria, synsets
+from likewise_bench.datasets.base import Dataset, criteria, some, synsets
 
 _WHERE = "https://image-net.org (ILSVRC 2012, training images; free after registration)"
 _WHOLE = "ILSVRC2012_img_train.tar"

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
-from likewise_bench.datasets.base import Dataset
-from likewise_bench.datasets.criteria import known_criteria
+from likewise_bench.datasets.base import Dataset, known_criteria
 from likewise_bench.datasets.imagenet import (
     load_imagenet10,
     load_imagenet10_dac,

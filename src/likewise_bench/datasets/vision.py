@@ -17,8 +17,7 @@ from likewise_bench.datasets.archives import (
     members_of,
     read_pickle,
 )
-from likewise_bench.datasets.base import Dataset, some
-from likewise_bench.datasets.criteria import class_names, criteria
+from likewise_bench.datasets.base import Dataset, class_names, criteria, some
 
 
 def load_class_folders(source: Published, form: Form, path: Path) -> Dataset:

@@ -98,8 +98,8 @@ def legend_below(figure: "Figure", handles: Sequence[Any], columns: int = 4) -> 
 PLOTS = {
     "answers": "likewise_bench.plots.curves:answer_curves",
     "similarities": "likewise_bench.plots.contrastive:similarities",
-    "map": "likewise_bench.plots.maps:maps",
-    "grids": "likewise_bench.plots.grids:grids",
+    "map": "likewise_bench.plots.groups:maps",
+    "grids": "likewise_bench.plots.groups:grids",
     "questions": "likewise_bench.plots.questions:questions",
     "toy": "likewise_bench.plots.questions:toy",
 }

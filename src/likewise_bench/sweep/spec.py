@@ -53,7 +53,7 @@ KEYS = (_FIELDS - set(_OTHER_NAMES.values()) | set(_OTHER_NAMES) | {"on", "set"}
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("n_questions", "seed", "n_images", "n_test"), (int,)),
     "n_clusters": (int, str),
-    **dict.fromkeys(("noise", "unsure", "test_fraction"), (int, float)),
+    **dict.fromkeys(("noise", "unsure", "test_fraction", "seconds"), (int, float)),
     "from_scratch": (bool,),
 }
 _TOP = ("title", "about", "defaults", "runs")
@@ -176,7 +176,7 @@ def _chosen(method: str, values: dict[str, Any]) -> dict[str, Any]:
         raise UnknownNameError("method", method, all_methods())
     _check_types(values)
     if not method_info(method)["asks"]:
-        values["n_questions"] = 0  # a budget changes nothing: one run is enough
+        values.update(n_questions=0, seconds=None)  # the budget has no effect: run it once
     if values.get("kinds"):
         values["kinds"] = tuple(kind.strip() for kind in values["kinds"].split(","))
     return values

@@ -13,7 +13,7 @@ from tests.likewise_bench.tables.rows import row as row_of
 FIELDS = (
     *("dataset", "criterion", "method", "strategy", "preset", "settings", "encoder", "protocol"),
     *("seed", "n_images", "n_clusters", "n_questions", "n_answers"),
-    *("nmi", "ari", "acc", "fmi", "pair_f1", "unasked", "test"),
+    *("nmi", "ari", "acc", "fmi", "pair_f1", "raw", "unasked", "test"),
     *("baselines", "curve", "seconds", "peak_memory_mb"),
 )
 DIGITS = ("bench", "run", "--dataset", "digits", "--by", "digit", "--method", "kmeans")
@@ -71,7 +71,7 @@ def test_a_sweep_goes_into_a_table_and_a_figure(run: Run) -> None:
     assert [row["method"] for row in rows] == ["kmeans", "likewise"]
     assert rows[1]["n_answers"] == 6
     again = done(run("bench", "sweep", "s.toml", "-o", "rows.jsonl"))
-    assert "2 rows in rows.jsonl, 0 of them made now" in again.stdout
+    assert "2 rows in rows.jsonl, 0 of them new" in again.stdout
     table = done(run("bench", "table", "rows.jsonl", "--no-times")).stdout
     assert "| likewise | " in table
     assert "— perfect other criterion" in table
@@ -96,7 +96,7 @@ def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
     result = run("bench", "sweep", "s.toml", "-o", "rows.jsonl")
     assert result.exit_code == 1
     assert "1 row failed:\n  dec digits digit: dec=1 cannot be; try another." in result.stderr
-    assert "tries them again" in result.stderr
+    assert "The same command runs them again" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_sweep_with_a_failed_row_says_so_and_exits_with_one(
         (["sweep", "none.toml", "-o", "r.jsonl"], "'none.toml' cannot be opened"),
         (["sweep", "none.toml", "-o", "no/r.jsonl"], "no is not a folder"),
         (["table", "none.jsonl"], "'none.jsonl' cannot be read"),
-        (["table", "empty.jsonl"], "There is not one row"),
+        (["table", "empty.jsonl"], "The files contain no rows"),
         (["table", "row.jsonl", "--layout", "pcl"], "'pcl' is not a known layout"),
         (["table", "row.jsonl", "--to", "word"], "'word' is not a known format of a table"),
         (["table", "row.jsonl", "--to", "csv", "--layout", "results"], "cannot be written as csv"),
@@ -132,6 +132,14 @@ def test_a_row_has_the_promised_fields_in_their_order(run: Run) -> None:
     assert (row["dataset"], row["n_images"], row["n_clusters"]) == ("digits", 1797, 10)
     assert (row["n_questions"], row["n_answers"], row["encoder"]) == (0, 0, None)
     assert row["acc"] > 0.6
+
+
+def test_seconds_limit_the_simulated_time_and_orientation_is_an_alias_of_by(run: Run) -> None:
+    words = ("bench", "run", "--dataset", "digits", "--orientation", "half", "--n-images", 100)
+    row = json_of(run(*words, "--kinds", "pair", "--seconds", 11, "--json"))
+    assert (row["criterion"], row["n_answers"]) == ("half", 5)
+    assert row["seconds"]["person"] == row["curve"][-1]["person_seconds"] == 10
+    assert row["spec"]["seconds"] == 11
 
 
 def test_runs_that_differ_in_any_option_are_lines_of_their_own(run: Run) -> None:
@@ -176,13 +184,16 @@ def test_a_folder_with_a_table_of_labels(run: Run, photos: Path) -> None:
     [
         (["--dataset", "digit"], "'digit' is not a known data set; did you mean 'digits'"),
         (["--dataset", "digits", "--by", "size"], "'size' is not a known criterion of"),
-        (["--dataset", "digits", "--images", "x", "--labels", "y"], "either a data set by name"),
+        (
+            ["--dataset", "digits", "--images", "x", "--labels", "y"],
+            "Give either the name of a data set",
+        ),
         (["--dataset", "cifar10", "--by", "default"], "cifar10"),
         (["--dataset", "cifar10", "--data", "nowhere"], "nowhere"),
-        ([*DIGITS[2:], "--strategy", "random"], "'kmeans' has no strategy to choose"),
+        ([*DIGITS[2:], "--strategy", "random"], "'kmeans' has no query strategy"),
         ([*DIGITS[2:], "--from-scratch"], "KMeans works on vectors and cannot be trained"),
         ([*DIGITS[2:], "--method", "cc", "--set", "backbone=resnet18"], "add --from-scratch"),
-        ([*DIGITS[2:], "--test-fraction", "0.5"], "only the inductive protocol does"),
+        ([*DIGITS[2:], "--test-fraction", "0.5"], "need the inductive protocol"),
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),
         ([*DIGITS[2:], "--preset", "paper"], "not a known preset of KMeans"),
         ([*DIGITS[2:], "--method", "likewise", "--strategy", "csd"], "strategy of likewise"),

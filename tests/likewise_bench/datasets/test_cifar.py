@@ -12,7 +12,7 @@ import pytest
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.random_streams import stream
 from likewise_bench.datasets import Dataset, load_dataset
-from likewise_bench.datasets.criteria import class_names
+from likewise_bench.datasets.base import class_names
 
 BATCHES = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.metrics import score
-from likewise_bench.datasets.criteria import class_names, criteria, groupings, synsets
+from likewise_bench.datasets.base import class_names, criteria, groupings, synsets
 
 # PCL, Tables 6-11, and the authors' code for the dogs: the group of each class.
 PRINTED = {

@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import DatasetError
 from likewise_bench.datasets import load_dataset
-from likewise_bench.datasets.criteria import class_names
+from likewise_bench.datasets.base import class_names
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 

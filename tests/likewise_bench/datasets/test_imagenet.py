@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import DatasetError
 from likewise_bench.datasets import Dataset, load_dataset
-from likewise_bench.datasets.criteria import synsets
+from likewise_bench.datasets.base import synsets
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 

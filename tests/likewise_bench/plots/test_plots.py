@@ -22,9 +22,9 @@ from likewise.errors import (
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.random_streams import stream
+from likewise_bench.plots.contrastive import pair_similarities
 from likewise_bench.plots.curves import _points, answer_curves
-from likewise_bench.plots.maps import in_colours_of, project
-from likewise_bench.plots.pair_similarities import pair_similarities
+from likewise_bench.plots.groups import in_colours_of, project
 from likewise_bench.plots.plotted_run import Request
 from likewise_bench.plots.questions import _pictures
 from likewise_bench.plots.style import PLOTS, draw, styled

@@ -1,25 +1,27 @@
-"""Two-dimensional projections of the embedding, coloured by prediction and truth."""
+"""Figures of the groups found: two-dimensional maps, and sample images of each group."""
 
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle
-from likewise.random_streams import derive
+from likewise.random_streams import derive, stream
 from likewise_bench.plots.contrastive import epoch_by_epoch, trains_in_epochs
 from likewise_bench.plots.plotted_run import PlottedRun, Request, indexes_of, set_up
-from likewise_bench.plots.style import colour, new_figure
+from likewise_bench.plots.style import colour, new_figure, show_picture
+from likewise_bench.runner import load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_MOST = 1500  # points; more make t-SNE slow and the figure no clearer
+_MAX_POINTS = 1500  # points; more make t-SNE slow and the figure no clearer
 PROJECTIONS = ("tsne", "umap")
 Points = npt.NDArray[np.float32]
 
@@ -53,11 +55,11 @@ def maps(request: Request) -> "Figure":
     plotted = set_up(epoch_by_epoch(run, max(*wanted, 1)) if in_epochs else run)
     moments = _watch(plotted, in_epochs)
     shown = [min(moments, key=lambda moment: abs(moment.when - at)) for at in wanted]
-    return _draw(plotted, shown, by, "epochs" if in_epochs else "answers")
+    return _draw_maps(plotted, shown, by, "epochs" if in_epochs else "answers")
 
 
 def _watch(plotted: PlottedRun, in_epochs: bool) -> list[Moment]:
-    some = indexes_of(plotted, _MOST, plotted.run.seed)
+    some = indexes_of(plotted, _MAX_POINTS, plotted.run.seed)
     found: list[Moment] = []
 
     def look(oracle: CountingOracle | None) -> None:
@@ -94,8 +96,8 @@ def project(rows: Points, by: str, seed: int) -> Points:
     return placed
 
 
-def _draw(plotted: PlottedRun, shown: list[Moment], by: str, unit: str) -> "Figure":
-    truth = plotted.labels[indexes_of(plotted, _MOST, plotted.run.seed)]
+def _draw_maps(plotted: PlottedRun, shown: list[Moment], by: str, unit: str) -> "Figure":
+    truth = plotted.labels[indexes_of(plotted, _MAX_POINTS, plotted.run.seed)]
     names, classes = np.unique(truth, return_inverse=True)
     figure = new_figure(2.6 * len(shown) + 1.6, 5.2)
     panels = figure.subplots(2, len(shown), squeeze=False)
@@ -148,3 +150,57 @@ def _legend(axes: Any, names: npt.NDArray[np.str_]) -> None:
         for i, name in enumerate(names[:12])
     ]
     axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+_MAX_GROUPS = 8
+
+
+def grids(request: Request) -> "Figure":
+    """Return the groups by the wanted criterion and by the next one, side by side.
+
+    The same method with the same budget sorts the same pictures twice; only the answers
+    differ. Pictures are drawn at random from each group.
+    """
+    run = request.needed_run()
+    names = list(load(run).criteria)
+    first = run.criterion or names[0]
+    other = request.options.get("other") or next((n for n in names if n != first), None)
+    if other is None:
+        raise DatasetError(f"The data set has only the criterion {first!r}; this figure needs two.")
+    if other == first:
+        raise DatasetError(
+            f"Both grids would show {first!r}; give another criterion with --other, or leave it "
+            "out."
+        )
+    runs = [set_up(replace(run, criterion=name)) for name in (first, other)]
+    for plotted in runs:
+        plotted.fit()
+    n_shown = request.options.get("n") or 8
+    n_lines = max(min(plotted.model.n_clusters, _MAX_GROUPS) for plotted in runs)
+    figure = new_figure(2 * (0.62 * n_shown + 1.1), 0.68 * n_lines + 0.7)
+    halves: Any = figure.subfigures(1, 2, wspace=0.04)
+    for part, plotted in zip(halves, runs, strict=True):
+        _draw_grid(part, plotted, n_shown, n_lines)
+    return figure
+
+
+def _draw_grid(part: Any, plotted: PlottedRun, n_shown: int, n_lines: int) -> None:
+    found = plotted.model.labels_
+    panels = part.subplots(n_lines, n_shown, squeeze=False)
+    rng = stream(plotted.run.seed, "figure", "grid", plotted.ground_truth.criterion)
+    groups = [group for group, _ in Counter(found.tolist()).most_common(n_lines)]
+    for line, group in zip(panels, groups, strict=False):
+        members = np.flatnonzero(found == group)
+        chosen = rng.permutation(members)[:n_shown]
+        for axes, image in zip(line, chosen, strict=False):
+            show_picture(axes, plotted.pixels(int(image)))
+        name, n = Counter(plotted.labels[members].tolist()).most_common(1)[0]
+        text = f"{name}\n{n / len(members):.0%} of {len(members):,}"
+        line[0].set_ylabel(text, rotation=0, ha="right", va="center", fontsize=7)
+    for axes in panels.flat:
+        if not axes.images:
+            axes.set_axis_off()
+    acc = accuracy(plotted.labels, found)
+    part.suptitle(
+        f"by {plotted.ground_truth.criterion}: {plotted.run.n_questions:,} answers, ACC {acc:.2f}"
+    )
