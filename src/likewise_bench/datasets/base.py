@@ -26,17 +26,17 @@ class Dataset:
     ----------
     name : str
     criteria : mapping of str to array of shape (n,)
-        The true label of every image, for each way to sort them.
+        The true label of every image, by criterion.
     collection : ImageCollection, optional
-        The pictures.
+        The images.
     vectors : array of shape (n, d), optional
-        Vectors that come with the set; then no encoder is needed.
+        Feature vectors of the data set; then no encoder is needed.
     train, test : array of int, optional
-        The official split, where the set has one.
+        The official split, if there is one.
     unlabelled : ImageCollection, optional
-        Further pictures that belong to no group, for methods that can learn from them.
+        Further images without labels, for methods that can use them.
     unusable : mapping of str to str
-        Criteria that lack labels, each with what to say to whoever asks for it.
+        Criteria with missing labels, each with its error message.
 
     Examples
     --------
@@ -57,13 +57,13 @@ class Dataset:
     def __post_init__(self) -> None:
         """Raise an error unless labels, images and vectors have the same length."""
         parts = {name: len(labels) for name, labels in self.criteria.items()}
-        parts |= {"pictures": len(self.collection)} if self.collection is not None else {}
+        parts |= {"images": len(self.collection)} if self.collection is not None else {}
         parts |= {"vectors": len(self.vectors)} if self.vectors is not None else {}
         if len(set(parts.values())) != 1 or (self.collection is None and self.vectors is None):
             counts = ", ".join(f"{n} {name}" for name, n in parts.items())
             raise DatasetError(
-                f"The data set {self.name!r} does not fit together ({counts}); "
-                "every image needs a picture or a vector, and one label an criterion."
+                f"The parts of the data set {self.name!r} must have the same length, got {counts}; "
+                "give pixels or a vector for every image, and one label per criterion."
             )
 
     def __len__(self) -> int:
@@ -75,9 +75,9 @@ class Dataset:
         Raises
         ------
         UnknownNameError
-            If the set cannot be sorted this way.
+            If the data set has no such criterion.
         DatasetError
-            If it could be, were all labels there.
+            If labels of the criterion are missing.
         """
         if criterion in self.unusable:
             raise DatasetError(self.unusable[criterion])
@@ -99,7 +99,7 @@ def some(things: Iterable[object], n_shown: int = 3) -> str:
     return ", ".join(texts[:n_shown]) + more
 
 
-Groups = Mapping[str, list[str]]  # group -> its classes
+Groups = Mapping[str, list[str]]  # group -> classes
 
 
 class _Entry(TypedDict, total=False):
