@@ -20,7 +20,7 @@ def _run(**changes: Any) -> RunSpec:
     return RunSpec("kmeans", dataset="toy", **changes)
 
 
-def test_transductive_clusters_everything_and_holds_nothing_out() -> None:
+def test_transductive_clusters_all_images() -> None:
     train, test = split_parts(_run(), _toy())
     assert train.tolist() == list(range(100))
     assert len(test) == 0
@@ -34,12 +34,12 @@ def test_one_part_of_the_official_split_can_be_the_collection(
     assert (train[0], train[-1], len(test)) == (first, last, 0)
 
 
-def test_inductive_uses_the_official_split_of_a_whole_set() -> None:
+def test_inductive_uses_the_official_split() -> None:
     train, test = split_parts(_run(protocol="inductive"), _toy())
     assert (train[-1], test[0]) == (74, 75)
 
 
-def test_inductive_holds_out_a_share_where_there_is_no_official_split() -> None:
+def test_inductive_holds_out_a_fraction_without_an_official_split() -> None:
     train, test = split_parts(_run(protocol="inductive"), _toy(official=False))
     assert (len(train), len(test)) == (80, 20)
     assert sorted([*train, *test]) == list(range(100))
@@ -49,7 +49,7 @@ def test_inductive_holds_out_a_share_where_there_is_no_official_split() -> None:
     assert max(*train, *test) == 74
 
 
-def test_what_is_held_out_depends_on_the_seed_and_on_nothing_else() -> None:
+def test_held_out_images_depend_only_on_the_seed() -> None:
     toy = _toy(official=False)
     one, again = (split_parts(_run(protocol="inductive", seed=1), toy).test for _ in range(2))
     other = split_parts(_run(protocol="inductive", seed=2), toy).test
@@ -75,7 +75,7 @@ def test_a_limit_takes_the_same_images_for_every_seed() -> None:
         ({"n_images": 80, "n_test": 40, "protocol": "inductive"}, 120),
     ],
 )
-def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
+def test_a_synthetic_data_set_is_as_large_as_needed(
     changes: dict[str, Any], n_synthetic: int | None
 ) -> None:
     run = _run(**changes)
@@ -104,7 +104,7 @@ def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
         ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' is not used"),
     ],
 )
-def test_what_can_never_work_is_refused_before_anything_is_read(
+def test_invalid_parameters_are_rejected_before_loading(
     changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
@@ -119,22 +119,22 @@ def test_what_can_never_work_is_refused_before_anything_is_read(
         ({"kinds": ("pairs",)}, "'pairs' is not a known kind of question; did you mean 'pair'"),
     ],
 )
-def test_mistyped_words_are_corrected(changes: dict[str, Any], message: str) -> None:
+def test_misspelt_names_get_a_suggestion(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UnknownNameError, match=message):
         _run(**changes)
 
 
-def test_a_set_without_a_split_says_so() -> None:
+def test_a_data_set_without_a_split_raises_an_error() -> None:
     with pytest.raises(InvalidParameterError, match="split='test' needs an official split, which "):
         split_parts(_run(split="test"), _toy(official=False))
 
 
 @pytest.mark.parametrize("n_images", [0, 101])
-def test_a_limit_beyond_what_is_there_is_refused(n_images: int) -> None:
+def test_a_limit_above_the_number_of_images_is_rejected(n_images: int) -> None:
     with pytest.raises(InvalidParameterError, match=f"between 1 and 100, got {n_images}"):
         split_parts(_run(n_images=n_images), _toy())
 
 
-def test_holding_out_needs_something_on_both_sides() -> None:
+def test_training_and_test_need_at_least_one_image() -> None:
     with pytest.raises(InvalidParameterError, match="got 0 and 4 of 4 images"):
         split_parts(_run(protocol="inductive", n_test=4), _toy(4, official=False))

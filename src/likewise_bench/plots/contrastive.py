@@ -72,8 +72,8 @@ def similarities(request: Request) -> "Figure":
     run = request.needed_run()
     if not trains_in_epochs(run):
         raise InvalidParameterError(
-            f"The method {run.method!r} does not learn from two views, so there are no positive "
-            "and negative pairs to show; choose cc, occ or pcl."
+            f"The method {run.method!r} has no positive and negative pairs, since it does not "
+            "learn from two views; choose cc, occ or pcl."
         )
     run = epoch_by_epoch(run, request.options.get("epochs", 20))
     plotted = set_up(run)

@@ -14,20 +14,20 @@ from likewise.oracles.base import CountingOracle
 from likewise.random_streams import derive, stream
 from likewise_bench.plots.contrastive import epoch_by_epoch, trains_in_epochs
 from likewise_bench.plots.plotted_run import PlottedRun, Request, indexes_of, set_up
-from likewise_bench.plots.style import colour, new_figure, show_picture
+from likewise_bench.plots.style import colour, new_figure, show_image
 from likewise_bench.runner import load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_MAX_POINTS = 1500  # points; more make t-SNE slow and the figure no clearer
+_MAX_POINTS = 1500  # limits the time of t-SNE
 PROJECTIONS = ("tsne", "umap")
 Points = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Moment:
+class Snapshot:
     """Snapshot of the model: embeddings, clusters and number of answers."""
 
     when: int
@@ -38,8 +38,8 @@ class Moment:
 def maps(request: Request) -> "Figure":
     """Return a grid of panels: predictions above, true classes below, one column per snapshot.
 
-    A moment is a number of epochs for methods that train in epochs and ask nothing in this
-    run, and a number of answers for all others; the nearest that was seen is shown.
+    Snapshots are chosen by number of epochs for methods that train in epochs and ask nothing in
+    this run, else by number of answers; the nearest available snapshot is shown.
     """
     run = request.needed_run()
     by = request.options.get("by", "tsne")
@@ -53,20 +53,20 @@ def maps(request: Request) -> "Figure":
             "then a number of answers."
         )
     plotted = set_up(epoch_by_epoch(run, max(*wanted, 1)) if in_epochs else run)
-    moments = _watch(plotted, in_epochs)
-    shown = [min(moments, key=lambda moment: abs(moment.when - at)) for at in wanted]
+    snapshots = _watch(plotted, in_epochs)
+    shown = [min(snapshots, key=lambda snapshot: abs(snapshot.when - at)) for at in wanted]
     return _draw_maps(plotted, shown, by, "epochs" if in_epochs else "answers")
 
 
-def _watch(plotted: PlottedRun, in_epochs: bool) -> list[Moment]:
+def _watch(plotted: PlottedRun, in_epochs: bool) -> list[Snapshot]:
     some = indexes_of(plotted, _MAX_POINTS, plotted.run.seed)
-    found: list[Moment] = []
+    found: list[Snapshot] = []
 
     def look(oracle: CountingOracle | None) -> None:
         answers = 0 if oracle is None else oracle.n_answers
         when = len(found) if in_epochs else answers
         rows = plotted.model.transform(plotted.inputs.train)[some]
-        found.append(Moment(when, rows, plotted.model.labels_[some]))
+        found.append(Snapshot(when, rows, plotted.model.labels_[some]))
 
     plotted.model.start(plotted.inputs.train)
     look(None)
@@ -86,7 +86,7 @@ def project(rows: Points, by: str, seed: int) -> Points:
                 "`pip install umap-learn`, or use --projection tsne."
             ) from error
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that a seed means one thread
+            warnings.simplefilter("ignore", UserWarning)  # a seed limits UMAP to one thread
             flat: Points = UMAP(random_state=state).fit_transform(rows)
         return flat
     from sklearn.manifold import TSNE
@@ -96,17 +96,17 @@ def project(rows: Points, by: str, seed: int) -> Points:
     return placed
 
 
-def _draw_maps(plotted: PlottedRun, shown: list[Moment], by: str, unit: str) -> "Figure":
+def _draw_maps(plotted: PlottedRun, shown: list[Snapshot], by: str, unit: str) -> "Figure":
     truth = plotted.labels[indexes_of(plotted, _MAX_POINTS, plotted.run.seed)]
     names, classes = np.unique(truth, return_inverse=True)
     figure = new_figure(2.6 * len(shown) + 1.6, 5.2)
     panels = figure.subplots(2, len(shown), squeeze=False)
-    for (above, below), moment in zip(panels.T, shown, strict=True):
-        points = project(moment.rows, by, plotted.run.seed)
-        _scatter(above, points, in_colours_of(moment.clusters, classes))
+    for (above, below), snapshot in zip(panels.T, shown, strict=True):
+        points = project(snapshot.rows, by, plotted.run.seed)
+        _scatter(above, points, in_colours_of(snapshot.clusters, classes))
         _scatter(below, points, classes)
-        acc = accuracy(truth, moment.clusters)
-        above.set_title(f"{moment.when:,} {unit}, ACC {acc:.2f}")
+        acc = accuracy(truth, snapshot.clusters)
+        above.set_title(f"{snapshot.when:,} {unit}, ACC {acc:.2f}")
     panels[0, 0].set_ylabel("by prediction")
     panels[1, 0].set_ylabel("by truth")
     _legend(panels[1, -1], names)
@@ -158,8 +158,8 @@ _MAX_GROUPS = 8
 def grids(request: Request) -> "Figure":
     """Return the groups by the wanted criterion and by the next one, side by side.
 
-    The same method with the same budget sorts the same pictures twice; only the answers
-    differ. Pictures are drawn at random from each group.
+    The same method clusters the same images twice with the same budget; only the answers
+    differ. The images shown are drawn at random from each group.
     """
     run = request.needed_run()
     names = list(load(run).criteria)
@@ -193,7 +193,7 @@ def _draw_grid(part: Any, plotted: PlottedRun, n_shown: int, n_lines: int) -> No
         members = np.flatnonzero(found == group)
         chosen = rng.permutation(members)[:n_shown]
         for axes, image in zip(line, chosen, strict=False):
-            show_picture(axes, plotted.pixels(int(image)))
+            show_image(axes, plotted.pixels(int(image)))
         name, n = Counter(plotted.labels[members].tolist()).most_common(1)[0]
         text = f"{name}\n{n / len(members):.0%} of {len(members):,}"
         line[0].set_ylabel(text, rotation=0, ha="right", va="center", fontsize=7)
