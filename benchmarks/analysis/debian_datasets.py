@@ -75,7 +75,7 @@ def fetch(folder: Path) -> Path:
     """Download and unpack the packages; return the folder of their files."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise DatasetError(
-            "These data sets need Debian packages; apt-get and dpkg-deb were not found."
+            "These data sets need Debian packages; apt-get and dpkg-deb were not both found."
         )
     packed, unpacked = folder / "packages", folder / "unpacked"
     packed.mkdir(parents=True, exist_ok=True)

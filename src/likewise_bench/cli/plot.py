@@ -75,7 +75,6 @@ def plot_(
     from likewise_bench.sweep.results_file import read_results
 
     check_format(out)
-    rows = tuple(read_results(files or ()))
     run = None
     if dataset is not None or images is not None:
         source = {"dataset": dataset, "data": data, "images": images, "labels": labels}
@@ -92,7 +91,7 @@ def plot_(
         )
     options: dict[str, Any] = {"n": n, "epochs": epochs, "other": other, "seed": seed}
     options |= {"at": _snapshots(at), "by": projection}
-    draw(Request(kind, rows, run, options), out)
+    draw(Request(kind, tuple(read_results(files or ())), run, options), out)
     print_line(str(out))
 
 

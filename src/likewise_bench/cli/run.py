@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -51,6 +51,9 @@ from likewise_bench.cli.options import (
     Unsure,
 )
 
+if TYPE_CHECKING:
+    from likewise_bench.spec import RunSpec
+
 
 def run_(
     method: Method = DEFAULT,
@@ -92,11 +95,8 @@ def run_(
         likewise bench run --dataset cifar10 --data DIR --by personalised --split test
     """
     check_new_path(out)
-    from likewise.cli.console import ProgressBars
     from likewise.embedding.registry import check_encoder
-    from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
-    from likewise_bench.sweep.spec import spec_of
 
     if encoder is not None:
         check_encoder(encoder)
@@ -116,9 +116,17 @@ def run_(
         kinds=None if kinds is None else tuple(kind.strip() for kind in kinds.split(",")),
         **options,
     )
+    _write(_perform(run), out, as_json)
+
+
+def _perform(run: "RunSpec") -> dict[str, Any]:
+    from likewise.cli.console import ProgressBars
+    from likewise_bench.runner import run_benchmark
+    from likewise_bench.sweep.spec import spec_of
+
     with ProgressBars() as bars:
         row = run_benchmark(run, bars.step)
-    _write({**row, "spec": spec_of(run)}, out, as_json)  # tables compare runs by their spec
+    return {**row, "spec": spec_of(run)}  # tables compare runs by their spec
 
 
 def _write(row: dict[str, Any], out: Path | None, as_json: bool) -> None:

@@ -93,7 +93,7 @@ def test_people_have_a_gender_and_a_tone(share: Path, monkeypatch: pytest.Monkey
 
 def test_without_apt_an_error_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(DatasetError, match=r"Debian's packages, but there is no apt-get here"):
+    with pytest.raises(DatasetError, match=r"need Debian packages; apt-get and dpkg-deb"):
         elsewhere.fetch(tmp_path)
 
 

@@ -52,7 +52,7 @@ def test_the_table_has_a_row_for_the_last_layer_and_one_for_all_blocks(
     monkeypatch.setattr(probe_encoders, "vectors_of", lambda dataset, encoder: vectors)
     monkeypatch.setattr(probe_encoders, "rates_of", lambda encoders: {"tiny": 12.3})
     head, _, last, every = [row.split(" | ") for row in probe_table(Path(), ["tiny"])]
-    assert head == ["| encoder", "pictures/s", "facets", "made letter", "mean |"]
+    assert head == ["| encoder", "images/s", "blocks", "made letter", "mean |"]
     assert (last[:3], every[:3]) == (["| tiny", "12", "last"], ["| tiny", "12", "all"])
     assert float(last[3]) < 0.6
     assert float(every[3]) > 0.99

@@ -109,9 +109,9 @@ def test_a_sweep_with_a_failed_row_exits_with_code_one(
         (["table", "row.jsonl", "--layout", "pcl"], "'pcl' is not a known layout"),
         (["table", "row.jsonl", "--to", "word"], "'word' is not a known format of a table"),
         (["table", "row.jsonl", "--to", "csv", "--layout", "results"], "cannot be written as csv"),
-        (["plot", "answers", "-o", "a.png"], "drawn from results, and there are none"),
+        (["plot", "answers", "-o", "a.png"], "'answers' needs results"),
         (["plot", "maps", "-o", "a.png"], "did you mean 'map'"),
-        (["plot", "map", "-o", "a.gif"], "does not say what kind of figure"),
+        (["plot", "map", "-o", "a.gif"], "must be one of .png, .svg, .pdf"),
         (["plot", "map", "-o", "a.png", "--at", "soon"], "must be a list of integers"),
     ],
 )
@@ -197,7 +197,7 @@ def test_an_image_folder_with_a_table_of_labels_is_clustered(run: Run, photos: P
         ([*DIGITS[2:], "--kinds", "pairs"], "did you mean 'pair'"),
         ([*DIGITS[2:], "--preset", "paper"], "not a known preset of KMeans"),
         ([*DIGITS[2:], "--method", "likewise", "--strategy", "csd"], "strategy of likewise"),
-        (["--dataset", "cards"], "or any pictures with a table of your own (--images DIR --labels"),
+        (["--dataset", "cards"], "or your own images and labels (--images DIR --labels"),
     ],
 )
 def test_invalid_arguments_of_run_give_a_message_and_no_row(

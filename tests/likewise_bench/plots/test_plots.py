@@ -210,9 +210,9 @@ def test_without_umap_the_error_names_the_package_to_install(
     ("request_", "name", "error", "message"),
     [
         (Request("answer"), "a.png", UnknownNameError, "'answer' is not a known figure; did you"),
-        (Request("answers"), "a.png", ResultsFileError, "drawn from results, and there are none"),
-        (Request("map"), "a.png", InvalidParameterError, "shows a run; say which: --dataset"),
-        (Request("toy"), "a.jpeg", OutputError, "does not say what kind of figure"),
+        (Request("answers"), "a.png", ResultsFileError, "'answers' needs results"),
+        (Request("map"), "a.png", InvalidParameterError, "'map' needs a run; give --dataset"),
+        (Request("toy"), "a.jpeg", OutputError, "must be one of .png, .svg, .pdf"),
         (Request("toy"), "no/a.png", OutputError, "cannot be written"),
         (Request("map", run=_digits()), "a.png", InvalidParameterError, "does not train in epochs"),
         (Request("similarities", run=_digits()), "a.png", InvalidParameterError, "two views"),

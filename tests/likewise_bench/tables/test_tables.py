@@ -83,7 +83,7 @@ def test_from_scratch_and_pretrained_never_share_a_table() -> None:
 def test_scores_are_those_of_held_out_images_if_there_are_any() -> None:
     (table,) = make_tables([row("cc", 0.8, protocol="inductive")])
     assert _cells(table)["cc"]["ACC at 100"] == ".080"
-    assert any("held out" in note for note in table.notes)
+    assert any("held-out images" in note for note in table.notes)
 
 
 def test_names_have_changed_settings_but_not_shared_ones() -> None:
