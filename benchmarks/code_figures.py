@@ -58,7 +58,7 @@ OLD_TERMS = (
 OTHER_MEANINGS = re.compile(
     "|".join(
         (
-            r"exif|_ORIENTATION\b|_orientation\(",  # the orientation tag of a photo
+            r"EXIF|exif|_ORIENTATION\b|_orientation\(",  # the orientation tag of a photo
             r"--orientation",  # alias of --by in `likewise bench run`
             r"[\"'](?:orientation|facets|lesson|facet_dropout)[\"']",  # keys in files of 0.1
             r"so many small",  # "therefore many"
