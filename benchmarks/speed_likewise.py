@@ -21,7 +21,7 @@ MILLION = {"all": 1280}
 Grids = Mapping[str, tuple[int, int]]
 ASKED_IN, MEMORY_MB = 0.1, 2000.0
 _ANSWERS, _MORE, _K = (20, 100), 10, 10  # during the coverage phase, and after it
-_PART = 50_000  # images made at a time
+_PART = 50_000  # images generated at a time
 
 
 @dataclass(frozen=True)

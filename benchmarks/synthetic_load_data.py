@@ -13,7 +13,7 @@ from likewise.embedding.registry import make_encoder
 from likewise.random_streams import stream
 from likewise.session.create import EMBEDDINGS
 
-_A_FOLDER = 1_000  # pictures in each folder
+_A_FOLDER = 1_000  # images in each folder
 _SPREAD = 6.0  # of the vectors of a group, in units of the distance of two of them
 
 

@@ -14,7 +14,7 @@ from likewise_bench.spec import RunSpec
 def load_stripes(data: Path | None = None) -> Dataset:
     """Generate images of stripes that differ in direction and in colour.
 
-    A data set in files looks for them below `data`, and raises `DatasetError` with the missing
+    A data set in files expects them in `data`, and raises `DatasetError` with the missing
     file and where to get it (see `likewise_bench/datasets/archives.py`).
     """
     rng = np.random.default_rng(0)

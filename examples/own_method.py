@@ -1,4 +1,4 @@
-"""Write your own clustering method: what is trained, and what is asked."""
+"""Write your own clustering method: a learner and a questioner."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

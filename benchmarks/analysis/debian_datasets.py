@@ -22,7 +22,7 @@ Drawn = tuple[Image.Image, tuple[str, ...]]
 SIDE = 96
 _TINTS = ("brave", "dust", "human", "illustrious", "noble", "wine", "wise")
 _CONTEXTS = ("actions", "apps", "categories", "devices", "places", "status")
-_STYLES = {  # theme -> where its icons of a context lie
+_STYLES = {  # theme -> path of its icons of a context
     "gnome": "gnome/48x48/{}",
     "mate": "mate/48x48/{}",
     "tango": "Tango/32x32/{}",
@@ -72,9 +72,11 @@ PACKAGES = (
 
 
 def fetch(folder: Path) -> Path:
-    """Download and unpack the packages; return where their files lie."""
+    """Download and unpack the packages; return the folder of their files."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise DatasetError("These sets come from Debian's packages, but there is no apt-get here.")
+        raise DatasetError(
+            "These data sets need Debian packages; apt-get and dpkg-deb were not both found."
+        )
     packed, unpacked = folder / "packages", folder / "unpacked"
     packed.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(["apt-get", "download", "-qq", *PACKAGES], cwd=packed, check=False)
@@ -147,7 +149,7 @@ SETS: Mapping[str, tuple[Callable[[Path], Iterable[Drawn]], tuple[str, ...]]] = 
 
 
 def build(share: Path, folder: Path) -> Iterator[tuple[str, int]]:
-    """Write every set below `folder`, pictures and table; yield its name and size."""
+    """Write every data set to `folder`, images and table; yield its name and size."""
     for name, (draw, columns) in SETS.items():
         (folder / name / "images").mkdir(parents=True, exist_ok=True)
         with (folder / name / "labels.csv").open("w", newline="") as table:
@@ -160,7 +162,7 @@ def build(share: Path, folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _icons(folder: Path) -> list[Image.Image]:
-    """Return the icons of a folder, none twice under two names."""
+    """Return the icons of a folder without duplicates."""
     files = sorted({path.resolve() for path in folder.glob("*.png") if path.exists()})
     return [_on_white(path) for path in files]
 
@@ -190,12 +192,12 @@ def _one(share: Path, name: str) -> Path:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Fetch, build, and print what there is."""
+    """Download, build and list the data sets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args(words).folder
     for name, n in build(fetch(folder), folder):
-        sys.stdout.write(f"{name}: {n:,} pictures\n")
+        sys.stdout.write(f"{name}: {n:,} images\n")
 
 
 if __name__ == "__main__":

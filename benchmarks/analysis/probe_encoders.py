@@ -36,7 +36,7 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
     sets = {name: _some(load_dataset(name, data), seed) for name in DATASETS}
     tasks = [(name, column) for name, one in sets.items() for column in one.criteria]
     heads = " | ".join(f"{a} {b}" for a, b in tasks)
-    yield f"| encoder | pictures/s | facets | {heads} | mean |"
+    yield f"| encoder | images/s | blocks | {heads} | mean |"
     yield "|---" * (len(tasks) + 4) + "|"
     rates = rates_of(encoders)
     for encoder in encoders:

@@ -1,1 +1,1 @@
-"""What the papers prove, measured on small problems."""
+"""Theorems of the papers, checked numerically on small problems."""

@@ -28,7 +28,7 @@ class Measured(NamedTuple):
 
 
 def measure(epoch: Epoch, seed: int) -> dict[str, list[Measured]]:
-    """Return what each rule gives at each budget."""
+    """Return the measurements of each rule at each budget."""
     losses = np.maximum(epoch.target, 0)
     found: dict[str, list[Measured]] = {}
     for name, weights in rules(losses, epoch.csd).items():

@@ -41,9 +41,9 @@ def figure(request: Request) -> "Figure":
     axes.stackplot(x, parts, labels=NAMES, colors=[colour(i) for i in range(3)], alpha=0.6)
     axes.plot(x, expected, color="black", label="expected clustering risk")
     share = parts.sum(axis=1) / parts.sum()
-    words = ", ".join(f"{n[:3]} {s:.0%}" for n, s in zip(NAMES, share, strict=True))
+    shares = ", ".join(f"{n[:3]} {s:.0%}" for n, s in zip(NAMES, share, strict=True))
     axes.set(xlabel="epoch", ylabel="risk (1 − s over same-cluster pairs)")
-    axes.set_title(f"OCC, Eq. 8: shares of the bound: {words}")
+    axes.set_title(f"OCC, Eq. 8: shares of the bound: {shares}")
     axes.locator_params(axis="x", integer=True)
     canvas.legend(loc="outside lower center", ncols=4)
     return canvas

@@ -22,7 +22,7 @@ class Epoch:
     ----------
     target, population : array of shape (m,)
         Pairs among the first half of the images, T in the paper, and among the other half,
-        which stands for the population.
+        which represents the population.
     csd : array of shape (m,)
     """
 
@@ -32,7 +32,7 @@ class Epoch:
 
 
 def epochs(request: Request, n_epochs: int) -> list[Epoch]:
-    """Train OCC and return what the pairs' losses were after every epoch."""
+    """Train OCC and return the losses of the pairs after every epoch."""
     seed = int(request.options.get("seed", 0))
     run = epoch_by_epoch(request.run or _usual(seed), n_epochs)
     plotted = set_up(run)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 SIZES = (16, 32, 64, 128, 256)
-_AWAY = 1024  # images that stand for the population
+_AWAY = 1024  # images that represent the population
 
 
 def excess(

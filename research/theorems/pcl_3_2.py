@@ -27,7 +27,7 @@ class Gaps:
     q : array of shape (m,)
     gap : array of shape (m,)
     is_same : array of shape (n_first,)
-        What the first answers were, one by one.
+        The first answers, in order.
     """
 
     q: np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -44,7 +44,7 @@ class Gaps:
 def gaps(n: int, n_first: int, seed: int, mu: str = "code", n_later: int = 6) -> Gaps:
     r"""Return :math:`|\hat L_q(\hat f_q) - \hat L_Q(\hat f_Q)|`, one question after the other.
 
-    Questions are drawn at random; nothing that follows from answers is used, as in the
+    Questions are drawn at random; implied relations are not used, as in the
     theorem. The least loss is found from the last solution and from fresh starts.
     """
     batch, pairs = make_batch(n, seed, "gap"), answer_order(n, seed)

@@ -1,4 +1,4 @@
-"""PCL, Theorem 3.3: what one answer changes about the loss, against similarity and S_up."""
+"""PCL, Theorem 3.3: change of the loss by one answer, against similarity and S_up."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Changes:
-    """What answering each pair would change about the loss of a fixed model.
+    """Change of the loss of a fixed model by the answer to each pair.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _STEPS = 150  # of L-BFGS at most
 
 @dataclass(frozen=True)
 class Batch:
-    """Two views of n vectors, and to which group of the wanted criterion each belongs.
+    """Two views of n vectors, and their groups by the target criterion.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Batch:
 
     @property
     def n(self) -> int:
-        """Return how many images there are."""
+        """Return the number of images."""
         return len(self.truth)
 
 
 def make_batch(n: int, seed: int, *names: str | int) -> Batch:
-    """Return vectors that fall apart by a strong criterion, and are wanted by a weak one."""
+    """Return vectors with a strong criterion, and labels of a weak one."""
     rng = stream(seed, "theorems", *names)
     strong, weak = rng.integers(0, 2, n), rng.integers(0, 2, n)
     rows = rng.normal(0, 0.6, (n, N_COLUMNS))
@@ -61,7 +61,7 @@ def loss(rows: Tensor, relations: Tensor, *, mu: str = "code", strength: float =
     relations : Tensor of shape (n, n)
         The answers so far.
     mu : {"code", "printed", "none"}
-        The factor of Eq. (1) as the authors compute it, as it is printed, or 1.
+        The factor of Eq. (1): as in the authors' code, as published, or 1.
     strength : float
         :math:`\lambda`.
     """
@@ -93,7 +93,7 @@ def solve(
         The loss of a map.
     seed : int
     starts : sequence of Tensor
-        Begin here instead of at random, as far as there are such.
+        Initial values; further starts are random.
     """
     best: tuple[Tensor, float] | None = None
     rng = torch.Generator().manual_seed(derive(seed, "theorems", "start") % 2**63)
@@ -102,7 +102,7 @@ def solve(
         found = _descend(objective, start)
         if best is None or found[1] < best[1]:
             best = found
-    assert best is not None  # there is always a start
+    assert best is not None  # at least one start
     return best
 
 
@@ -134,7 +134,7 @@ def answer_order(n: int, seed: int) -> npt.NDArray[np.intp]:
 
 
 def told(truth: Tensor, pairs: npt.NDArray[np.intp]) -> Tensor:
-    """Return the relations (n, n) after these questions, nothing implied."""
+    """Return the relations (n, n) after these questions, without implied ones."""
     known = torch.zeros_like(truth)
     i, j = torch.from_numpy(pairs).T
     known[i, j] = truth[i, j]

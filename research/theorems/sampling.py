@@ -1,4 +1,4 @@
-"""Probabilities with which pairs are asked, and what they do to OCC's active clustering risk."""
+"""Query probabilities of pairs, and their effect on OCC's active clustering risk."""
 
 from collections.abc import Mapping
 
@@ -63,7 +63,7 @@ def variance(losses: Floats, p: Floats) -> float:
 def active_risk(
     losses: Floats, p: Floats, rng: np.random.Generator, n_draws: int
 ) -> tuple[Floats, Floats]:
-    """Return terms (B) and (C) of Eq. (8) for several draws of what is asked, (n_draws,)."""
+    """Return terms (B) and (C) of Eq. (8) for several random sets of questions, (n_draws,)."""
     asked = rng.random((n_draws, len(losses))) < p
     extended = (asked * (losses / p)).mean(axis=1)
     return extended, np.abs(losses.mean() - extended)

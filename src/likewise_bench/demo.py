@@ -37,18 +37,18 @@ class Demo:
     Parameters
     ----------
     method : str
-    pictures : array of shape (n, h, w, 3)
+    images : array of shape (n, h, w, 3)
     truth : mapping of str to array of shape (n,)
         The true labels by each criterion, to score and to name groups.
     before, after : array of shape (n,)
-        Clusters found without a word, and with the answers.
+        Clusters before and after the answers.
     asked : array of int
-        The pictures named in an answer.
+        Images in at least one answer.
     n_answers : int
     """
 
     method: str
-    pictures: npt.NDArray[np.uint8]
+    images: npt.NDArray[np.uint8]
     truth: Mapping[str, Labels]
     before: Found
     after: Found
@@ -84,30 +84,30 @@ def run_demo(
     step: Step = quiet,
 ) -> Demo:
     """Cluster the scenes unguided, then by `WANTED` with simulated answers."""
-    pictures, truth = make_scenes(n_images, seed=seed)
-    vectors = embed(ArrayCollection(pictures), make_encoder(), store, step("embedding"))
+    images, truth = make_scenes(n_images, seed=seed)
+    vectors = embed(ArrayCollection(images), make_encoder(), store, step("embedding"))
     model = make_method(METHOD, len(np.unique(truth[WANTED])), seed=seed)
     model.start(vectors).train(progress=step("clustering"))
     before = model.labels_.copy()
-    person = CountingOracle(LabelOracle(truth[WANTED]))
-    _ask_and_train(model, person, n_questions, step)
+    oracle = CountingOracle(LabelOracle(truth[WANTED]))
+    _ask_and_train(model, oracle, n_questions, step)
     named = {i for a in model.constraints_.answers.values() for i in a.question.images}
     asked = np.array(sorted(named), dtype=np.intp)
-    return Demo(METHOD, pictures, truth, before, model.labels_, asked, person.n_answers)
+    return Demo(METHOD, images, truth, before, model.labels_, asked, oracle.n_answers)
 
 
 def _ask_and_train(
-    model: InteractiveClusterer, person: Oracle, n_questions: int, step: Step
+    model: InteractiveClusterer, oracle: Oracle, n_questions: int, step: Step
 ) -> None:
-    """Ask and train in rounds, as the page does."""
-    tell = step("asking and training")
+    """Ask and train in rounds, as the app does."""
+    report_progress = step("asking and training")
     for number in range(N_ROUNDS):
         n = n_questions // N_ROUNDS + (number < n_questions % N_ROUNDS)
         if n:
             questions = model.ask(n)
-            model.tell(questions, person.answer(questions))
+            model.tell(questions, oracle.answer(questions))
             model.train()
-        tell(number + 1, N_ROUNDS)
+        report_progress(number + 1, N_ROUNDS)
 
 
 _N_TILES = 30  # per group
@@ -126,8 +126,8 @@ def demo_page(shown: Demo) -> Page:
             _section(f"After {shown.n_answers} answers: grouped by {WANTED}", shown, "after"),
         ],
         [
-            f"{len(shown.pictures):,} synthetic images: a shape of some colour and size on some "
-            "background. Which of these criteria is wanted cannot be read from the pixels.",
+            f"{len(shown.images):,} synthetic images: a shape with a colour and a size on a "
+            "background. The pixels do not show which of these criteria is wanted.",
             f"Unguided, the groups follow {guessed} ({figures['guessed']:.0%} correct). By "
             f"{WANTED}, the wanted criterion, {figures['before']:.0%} are correct; chance is "
             f"{1 / n_groups:.0%}.",
@@ -150,7 +150,7 @@ def _group(cluster: int, name: str, shown: Demo, found: Found, labels: Labels) -
     chosen = stream(0, "demo page", cluster).permutation(members)[:_N_TILES]
     tiles = [
         Tile(
-            thumbnail(shown.pictures[i]),
+            thumbnail(shown.images[i]),
             ", ".join(str(column[i]) for column in shown.truth.values()),
             "" if labels[i] == name else "odd",
         )

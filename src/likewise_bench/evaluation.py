@@ -1,12 +1,13 @@
 """Ground truth of a run: simulated annotator, scores, baselines and learning curve."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from likewise.errors import DatasetError, InvalidParameterError
+from likewise.constraints.question import Answer, Question
+from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
 from likewise.oracles.base import CountingOracle, Oracle
@@ -17,7 +18,60 @@ from likewise_bench.spec import Parts, RunSpec
 
 Found = npt.NDArray[np.intp]
 Scores = dict[str, float]
-_FIVE = ("nmi", "ari", "acc", "fmi", "pair_f1")
+_SCORES = ("nmi", "ari", "acc", "fmi", "pair_f1")
+
+#: Assumed seconds of a person per question: fixed, and per group shown. Also docs/reference.
+PERSON_SECONDS = {"pair": (2.0, 0.0), "choice": (1.5, 0.2), "label": (3.0, 0.0)}
+
+
+def person_seconds(question: Question) -> float:
+    """Return the assumed time of a person for one question, in seconds.
+
+    Examples
+    --------
+    >>> person_seconds(Question.pair(0, 1)), person_seconds(Question.label(0))
+    (2.0, 3.0)
+    """
+    fixed, per_group = PERSON_SECONDS[question.kind]
+    return fixed + per_group * len(question.groups)
+
+
+class TimedOracle(CountingOracle):
+    """Count the answers and the simulated time of the annotator, up to a limit.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    max_seconds : float, optional
+        Simulated time allowed.
+
+    Attributes
+    ----------
+    seconds : float
+        Simulated time of all answers, including "can't tell".
+    is_time_up : bool
+        Whether a question was refused, because its answer would have exceeded `max_seconds`.
+    """
+
+    def __init__(self, oracle: Oracle, max_seconds: float | None = None) -> None:
+        super().__init__(oracle)
+        self.max_seconds = max_seconds
+        self.seconds, self.is_time_up = 0.0, False
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """Return an answer for each question, in order.
+
+        Raises
+        ------
+        AnswersEndedError
+            If the time allowed is too short for these questions.
+        """
+        seconds = round(self.seconds + sum(map(person_seconds, questions)), 6)
+        if self.max_seconds is not None and seconds > self.max_seconds:
+            self.is_time_up = True
+            raise AnswersEndedError([], len(questions))
+        self.seconds = seconds
+        return super().answer(questions)
 
 
 class GroundTruth:
@@ -27,7 +81,7 @@ class GroundTruth:
     ----------
     dataset : Dataset
     criterion : str, optional
-        May be left out where the set has only one.
+        May be omitted if the data set has only one.
     parts : Parts
 
     Attributes
@@ -35,11 +89,11 @@ class GroundTruth:
     criterion : str
     parts : Parts
     n_values : int
-        How many values the criterion has among the images that are learned from.
+        Number of distinct values of the criterion among the training images.
     """
 
     def __init__(self, dataset: Dataset, criterion: str | None, parts: Parts) -> None:
-        self.criterion = _the_one(dataset, criterion)
+        self.criterion = _choose_criterion(dataset, criterion)
         self.parts = parts
         self._labels = dataset.labels(self.criterion)
         self._others = [
@@ -50,18 +104,18 @@ class GroundTruth:
         if self.n_values < 2:
             raise DatasetError(
                 f"The criterion {self.criterion!r} of {dataset.name!r} has one value only "
-                "among the images chosen; at least 2 are needed."
+                "among the selected images; at least 2 are needed."
             )
 
-    def oracle(self, run: RunSpec) -> CountingOracle:
+    def oracle(self, run: RunSpec) -> TimedOracle:
         """Return the simulated annotator of the run."""
-        who: Oracle
+        oracle: Oracle
         if run.noise or run.unsure:
             seed = derive(run.seed, "benchmark", "oracle")
-            who = NoisyOracle(self._train, run.noise, run.unsure, seed)
+            oracle = NoisyOracle(self._train, run.noise, run.unsure, seed)
         else:
-            who = LabelOracle(self._train)
-        return CountingOracle(who)
+            oracle = LabelOracle(self._train)
+        return TimedOracle(oracle, run.seconds)
 
     def scores(self, found: Found) -> Scores:
         """Return the five scores on all training images."""
@@ -77,17 +131,17 @@ class GroundTruth:
         """Return the five scores on held-out images, or None."""
         return None if found is None else _scores(self._labels[self.parts.test], found)
 
-    def baselines(self, by_k_means: Found) -> Mapping[str, Any]:
+    def baselines(self, kmeans_labels: Found) -> Mapping[str, Any]:
         """Return the baselines that need no answers."""
         others = [labels[self.parts.train] for labels in self._others]
         return {
             "majority_acc": majority_accuracy(self._train),
-            "kmeans_acc": accuracy(self._train, by_k_means),
+            "kmeans_acc": accuracy(self._train, kmeans_labels),
             "other_criterion_acc": other_criterion_accuracy(self._train, others),
         }
 
 
-def _the_one(dataset: Dataset, criterion: str | None) -> str:
+def _choose_criterion(dataset: Dataset, criterion: str | None) -> str:
     if criterion is not None:
         return criterion
     if len(dataset.criteria) > 1:
@@ -100,7 +154,7 @@ def _the_one(dataset: Dataset, criterion: str | None) -> str:
 
 def _scores(truth: Labels, found: Found) -> Scores:
     scores = score(truth, found).as_dict()
-    return {name: scores[name] for name in _FIVE}
+    return {name: scores[name] for name in _SCORES}
 
 
 class LearningCurve:
@@ -109,40 +163,49 @@ class LearningCurve:
     Parameters
     ----------
     truth : GroundTruth
-    oracle : CountingOracle
-        Who is asked during the run.
+    oracle : TimedOracle
+        The annotator of the run.
     test : array, Embeddings or ImageCollection, optional
-        Images held out.
+        Held-out images.
 
     Attributes
     ----------
     points : list of dict
-        ``n_answers, acc, nmi, ari`` of the images learned from, and ``test``: the five
-        scores of those held out, or None.
+        ``n_answers, person_seconds``, the scores ``acc, nmi, ari`` of the training images, and
+        ``test``: the five scores of the held-out images, or None.
     """
 
-    def __init__(self, truth: GroundTruth, oracle: CountingOracle, test: Any) -> None:
-        self._judge, self.oracle, self._test = truth, oracle, test
+    def __init__(self, truth: GroundTruth, oracle: TimedOracle, test: Any) -> None:
+        self._truth, self.oracle, self._test = truth, oracle, test
         self.points: list[dict[str, Any]] = []
 
     def __call__(self, model: InteractiveClusterer) -> None:
         """Append the current scores."""
-        marks = self._judge.scores(model.labels_)
-        point = {name: marks[name] for name in ("acc", "nmi", "ari")}
-        test = self._test_scores(model)
-        self.points.append({"n_answers": self.oracle.n_answers, **point, "test": test})
+        scores = self._truth.scores(model.labels_)
+        self.points.append(
+            {
+                "n_answers": self.oracle.n_answers,
+                "person_seconds": self.oracle.seconds,
+                **{name: scores[name] for name in ("acc", "nmi", "ari")},
+                "test": self._test_scores(model),
+            }
+        )
 
     def scores(self, model: InteractiveClusterer) -> dict[str, Any]:
-        """Return the fields of the result row: answers and all scores."""
+        """Return the fields of the result row: answers and all scores.
+
+        `raw` are the scores of the model's own prediction, without enforcing answers.
+        """
         answers = model.constraints_.answers.values()
         asked = {image for answer in answers for image in answer.question.images}
         return {
             "n_answers": self.oracle.n_answers,
-            **self._judge.scores(model.labels_),
-            "unasked": self._judge.unasked(model.labels_, asked),
+            **self._truth.scores(model.labels_),
+            "raw": self._truth.scores(model.probabilities_.argmax(axis=1)),
+            "unasked": self._truth.unasked(model.labels_, asked),
             "test": self._test_scores(model),
         }
 
     def _test_scores(self, model: InteractiveClusterer) -> Scores | None:
         found = None if self._test is None else model.predict(self._test)
-        return self._judge.test_scores(found)
+        return self._truth.test_scores(found)

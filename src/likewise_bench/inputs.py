@@ -45,12 +45,12 @@ class Subset:
         return self.collection.name(int(self.indexes[index]))
 
 
-Step = Callable[[str], Progress]  # the title of a long step -> who is told of it
-_PIXELS = 32  # a side, where k-means looks at pictures
+Step = Callable[[str], Progress]  # title of a long step -> progress callback
+_PIXELS = 32  # side length of images for plain k-means
 
 
 def quiet(title: str) -> Progress:
-    """Progress callback that does nothing."""
+    """Return a progress callback that does nothing."""
     return silent
 
 
@@ -61,11 +61,11 @@ class Inputs:
     Parameters
     ----------
     train, test : array, Embeddings or ImageCollection
-        What `fit` and `predict` take; `test` is None where nothing is held out.
+        Input of `fit` and `predict`; `test` is None without held-out images.
     encoder : str, optional
-        What made the vectors; None if they came with the set, or there are none.
+        Encoder of the vectors; None for vectors of the data set and for images.
     parts : Parts
-        As it was given, less pictures that could not be read.
+        The given parts without unreadable images.
     """
 
     train: Any
@@ -80,56 +80,56 @@ def make_inputs(run: RunSpec, dataset: Dataset, parts: Parts, step: Step = quiet
     Warns
     -----
     LikewiseWarning
-        If pictures cannot be read; they are named, and left out.
+        If images cannot be read; they are listed and skipped.
     """
     if dataset.vectors is not None and run.encoder is None and not run.from_scratch:
         test = dataset.vectors[parts.test] if len(parts.test) else None
         return Inputs(dataset.vectors[parts.train], test, None, parts)
     if dataset.collection is None:
         raise DatasetError(
-            f"{dataset.name!r} has vectors but no pictures; leave out --encoder and --from-scratch."
+            f"{dataset.name!r} has only vectors, no images; omit --encoder and --from-scratch."
         )
     if run.from_scratch:
-        inputs, skipped = _pictures(dataset.collection, parts, step)
+        inputs, skipped = _readable_images(dataset.collection, parts, step)
     else:
         inputs, skipped = _embedded(run, dataset.collection, parts, step)
     if skipped:
         n_wanted = len(parts.train) + len(parts.test)
         warnings.warn(
-            f"Left out, because they cannot be read, are {len(skipped)} of the {n_wanted} "
-            f"pictures of {dataset.name!r}:\n{summarize_skipped(skipped)}",
+            f"{len(skipped)} of the {n_wanted} images of {dataset.name!r} cannot be read and "
+            f"were skipped:\n{summarize_skipped(skipped)}",
             LikewiseWarning,
             stacklevel=2,
         )
     return inputs
 
 
-def _pictures(
+def _readable_images(
     collection: ImageCollection, parts: Parts, step: Step
 ) -> tuple[Inputs, list[Skipped]]:
     """Return the readable images, and the reasons for skipping the others.
 
-    Only those in archives are looked at: all others were when they were found.
+    Only images in archives are read here; files were checked when the folder was read.
     """
     skipped: dict[int, Skipped] = {}
     if isinstance(collection, ArchiveCollection):
-        wanted, tell = np.concatenate(parts).tolist(), step("reading pictures")
+        wanted, report_progress = np.concatenate(parts).tolist(), step("reading images")
         for n_done, i in enumerate(wanted, start=1):
             try:
                 collection.pixels(i)
             except ImageError as error:
-                skipped[i] = _named(Skipped(collection.name(i), str(error)))
-            tell(n_done, len(wanted))
+                skipped[i] = _without_name(Skipped(collection.name(i), str(error)))
+            report_progress(n_done, len(wanted))
     train, test = (part[~np.isin(part, list(skipped))] for part in parts)
     held_out = Subset(collection, test) if len(test) else None
     inputs = Inputs(Subset(collection, train), held_out, None, Parts(train, test))
     return inputs, list(skipped.values())
 
 
-def _named(one: Skipped) -> Skipped:
-    """Return `one` without the name at the beginning of its reason."""
-    reason = one.reason.removeprefix(f"{one.name!r} ")
-    return Skipped(one.name, f"is a copy: {reason}" if reason == one.reason else reason)
+def _without_name(skipped: Skipped) -> Skipped:
+    """Return `skipped` without the name at the beginning of its reason."""
+    reason = skipped.reason.removeprefix(f"{skipped.name!r} ")
+    return Skipped(skipped.name, f"is a copy: {reason}" if reason == skipped.reason else reason)
 
 
 def _embedded(
@@ -138,7 +138,7 @@ def _embedded(
     """Return the embeddings of the readable images, and the reasons for skipping the others."""
     encoder = make_encoder(run.encoder or DEFAULT)
     wanted = np.concatenate(parts)
-    # Files are all embedded: the encoder reads large ones faster when it sees they are files.
+    # A folder is embedded as a whole: reduced decoding of large files needs a FileCollection.
     is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)
     seen: ImageCollection = collection if is_whole else Subset(collection, wanted)
     found = embed(seen, encoder, EmbeddingCache(default_cache_folder()), step("embedding"))
@@ -146,7 +146,7 @@ def _embedded(
     places = np.arange(len(seen)) if is_whole else wanted  # in `collection`
     rows = {int(position): row for row, position in enumerate(places[kept])}
     lost = zip(np.delete(places, kept), found.skipped, strict=True)
-    skipped = [_named(one) for position, one in lost if position in wanted]
+    skipped = [_without_name(one) for position, one in lost if position in wanted]
     train, test = (_readable(part, rows) for part in parts)
     inputs = Inputs(
         _rows(found, train, rows),

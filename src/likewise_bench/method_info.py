@@ -1,7 +1,7 @@
-"""What each method asks and which presets it has, known without importing it.
+"""Questions and presets of each method, without importing it.
 
 ``python -m likewise_bench.method_info`` writes `method_info.json` from the classes; a test
-fails when it is out of date. A method that is not in the file is imported.
+fails if the file is out of date. A method that is not in the file is imported.
 """
 
 import json
@@ -24,7 +24,7 @@ class MethodInfo(TypedDict):
 
 
 def method_info(method: str) -> MethodInfo:
-    """Return the entry of a method in the file; of a method that is not there, that of its class.
+    """Return the entry of a method from the file, or from its class if the file has none.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _read() -> dict[str, MethodInfo]:
 
 
 def write() -> None:
-    """Write the file anew from the classes."""
+    """Write the file from the classes."""
     lines = [f"{json.dumps(name)}: {json.dumps(info_of_class(name))}" for name in all_methods()]
     Path(__file__).with_name(_FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 

@@ -20,13 +20,13 @@ Generated from the rows in `docs/research/runs/`, one JSON line per run; do not 
 
     likewise bench table docs/research/runs/*.jsonl --layout results -o docs/research/results.md
 
-How to read it:
+Notes on the tables:
 
 - ACC, NMI and ARI are computed on all clustered images, with answers enforced; *unasked* excludes
-  every image that is named in an answer. Where images were held out, the scores are theirs.
+  every image that is named in an answer. With held-out images, the scores are computed on these.
 - Each budget is a separate run (`docs/development/decisions/0005-one-run-per-budget.md`). A budget
-  counts answers of any kind; implied relations are free. Methods that ask nothing are listed under
-  every budget.
+  counts answers of any kind; implied relations are free. Methods that ask nothing have the same
+  value at every budget.
 - *area* is the mean ACC from no answer (k-means) to the last one, under the curve of the largest
   budget.
 - Lines that begin with a dash are reference lines, not methods: one group for everything, k-means,
@@ -62,12 +62,12 @@ def _machines(rows: Sequence[Row]) -> str:
     for row in rows:
         if "machine" in row:
             found.setdefault(key_of(row["machine"]), []).append(row)
-    lines = ["## Made on", ""]
+    lines = ["## Environments", ""]
     for of in found.values():
-        facts = ", ".join(f"{name} {value}" for name, value in of[0]["machine"].items())
+        environment = ", ".join(f"{name} {value}" for name, value in of[0]["machine"].items())
         dates = sorted({row["date"] for row in of if "date" in row})
         when = f", {dates[0]} to {dates[-1]}" if dates else ""
-        lines.append(f"- {len(of):,} rows{when}: {facts}")
+        lines.append(f"- {len(of):,} rows{when}: {environment}")
     return "\n".join([*lines, ""]) if found else "There are no results yet.\n"
 
 
@@ -101,7 +101,7 @@ def _not_run(files: Sequence[Path]) -> str:
     run = {file.stem for file in files}
     known = dict.fromkeys(path for file in files for path in _sweeps(file))
     names = [f"`{path.name}` ({read_sweep(path).title})" for path in known if path.stem not in run]
-    return f"Sweeps of which nothing was run yet: {', '.join(names)}.\n" if names else ""
+    return f"Sweeps without results: {', '.join(names)}.\n" if names else ""
 
 
 def _missing(sweep: Sweep, rows: Sequence[Row]) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _missing(sweep: Sweep, rows: Sequence[Row]) -> Iterator[str]:
     wanted = [spec_of(run) for run in sweep.runs]
     missing = [spec for spec in wanted if key_of(spec) not in made]
     if missing:
-        yield f"**{len(wanted) - len(missing):,} of {len(wanted):,} rows are there; missing:**\n"
+        yield f"**{len(wanted) - len(missing):,} of {len(wanted):,} rows are present; missing:**\n"
         yield "\n".join(f"- {line}" for line in _summary(missing)) + "\n"
 
 
@@ -127,7 +127,7 @@ def _summary(specs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _papers(rows: Sequence[Row]) -> str:
-    """Return the papers' tables with rows of ours, and the names of the others."""
+    """Return the papers' tables that have results of ours, and the names of the others."""
     with_ours: list[Table] = []
     without: list[str] = []
     for name, table in paper_tables().items():
@@ -136,14 +136,14 @@ def _papers(rows: Sequence[Row]) -> str:
         without += [] if tables else [str(table["paper"])]
     head = "## The papers' tables, published values beside ours\n"
     rest = (
-        "Published values only, not run here yet (see them with `likewise bench table FILE "
+        "Published values only, without our results (see them with `likewise bench table FILE "
         f"--layout NAME`): {'; '.join(without)}.\n"
     )
     return "\n".join([head, write(with_ours, "markdown"), rest if without else ""])
 
 
 def _has_ours(table: Table) -> bool:
-    """Return whether any row of a table has values of ours."""
+    """Return whether a table has any result of ours."""
     columns = [i for i, name in enumerate(table.header) if name.endswith(("scratch", "pretrained"))]
     lines = [line for line in table.rows if not str(line[0]).startswith("—")]
     return any(str(line[i]) for line in lines for i in columns)

@@ -6,24 +6,25 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import wraps
 from typing import Any
 
 from likewise.embedding.registry import DEFAULT
-from likewise.errors import InvalidParameterError
+from likewise.errors import AnswersEndedError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.registry import from_scratch, make_method, method_class, with_encoder
 from likewise.estimators.settings import defaults, parameters_in_force
+from likewise.oracles.base import Oracle
 from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
-from likewise_bench.evaluation import GroundTruth, LearningCurve
+from likewise_bench.evaluation import PERSON_SECONDS, GroundTruth, LearningCurve, TimedOracle
 from likewise_bench.inputs import Inputs, Step, for_k_means, make_inputs, quiet
 from likewise_bench.spec import RunSpec, split_parts
 
 Row = dict[str, Any]
-MADE = ("scenes", "cross")  # sets that have as many images as one wants
+SYNTHETIC = ("scenes", "cross")  # data sets of any size
 
 
 def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
@@ -33,13 +34,13 @@ def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
     ----------
     run : RunSpec
     step : callable
-        Given the title of a long step, returns who is told of its progress.
+        Returns a progress callback, given the title of a long step.
 
     Returns
     -------
     row : dict
-        The fields of DESIGN.md, section 4. The last epoch counts, and nothing is chosen by
-        true labels: these are in the `GroundTruth` only, which answers and marks.
+        The fields listed in ``docs/reference/benchmark.md``. The last epoch counts, and nothing
+        is selected by true labels: only `GroundTruth` has them, to answer and to score.
     """
     timer = Timer()
     with timer("total"):
@@ -49,15 +50,19 @@ def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
         with timer("embed"):
             inputs = make_inputs(run, dataset, truth.parts, step)
         truth = GroundTruth(dataset, run.criterion, inputs.parts)
-        curve_log = LearningCurve(truth, truth.oracle(run), inputs.test)
+        oracle = truth.oracle(run)
+        curve = LearningCurve(truth, oracle, inputs.test)
         timer.time_calls(model, "ask")
+        n_questions = _max_questions(run, model)
+        if run.seconds is not None:
+            stop_when_time_is_up(model, oracle)
         with timer("fit"):
             model.fit(
                 inputs.train,
-                oracle=curve_log.oracle,
-                n_questions=run.n_questions,
+                oracle=oracle,
+                n_questions=n_questions,
                 progress=step("training"),
-                watch=curve_log,
+                watch=curve,
                 **_extra(run, dataset, model),
             )
     return {
@@ -69,29 +74,56 @@ def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
         "seed": run.seed,
         "n_images": len(inputs.parts.train),
         "n_clusters": _n_clusters(model),
-        "n_questions": run.n_questions,
-        **curve_log.scores(model),
-        "baselines": truth.baselines(_by_k_means(run, inputs, model.n_clusters or truth.n_values)),
-        "curve": curve_log.points,
-        "seconds": timer.seconds(),
+        "n_questions": n_questions,
+        **curve.scores(model),
+        "baselines": truth.baselines(
+            _kmeans_labels(run, inputs, model.n_clusters or truth.n_values)
+        ),
+        "curve": curve.points,
+        "seconds": {**timer.seconds(), "person": oracle.seconds},
         "peak_memory_mb": peak_memory_mb(),
     }
+
+
+def _max_questions(run: RunSpec, model: InteractiveClusterer) -> int:
+    """Return the number of answers allowed, given both limits of the run."""
+    if run.seconds is None or not model.asks:
+        return run.n_questions
+    kinds = run.kinds or model.asks
+    shortest = min(sum(PERSON_SECONDS[kind]) for kind in kinds)  # a choice shows a group or more
+    most = int(run.seconds / shortest + 1e-9)
+    return min(run.n_questions, most) if run.n_questions else most
+
+
+def stop_when_time_is_up(model: InteractiveClusterer, oracle: TimedOracle) -> None:
+    """Make a model ask nothing more once the simulated time of the annotator is used up.
+
+    Needed only for questions of different length; training continues as planned.
+    """
+    ask_oracle = model.ask_oracle
+
+    def ask_in_time(person: Oracle, n: int) -> None:
+        if not oracle.is_time_up:
+            with suppress(AnswersEndedError):
+                ask_oracle(person, n)
+
+    model.__dict__["ask_oracle"] = ask_in_time  # of this instance only
 
 
 def load(run: RunSpec, step: Step = quiet) -> Dataset:
     """Return the data set of a run: a named one, or a folder with a table of labels."""
     if run.images is not None and run.labels is not None:
-        return load_labels_csv(run.images, run.labels, progress=step("reading pictures"))
-    assert run.dataset is not None  # `RunSpec` checked
-    is_made = run.dataset.partition(":")[0] in MADE
-    options = {"n_images": run.n_made} if is_made and run.n_made is not None else {}
+        return load_labels_csv(run.images, run.labels, progress=step("reading images"))
+    assert run.dataset is not None  # checked by `RunSpec`
+    is_synthetic = run.dataset.partition(":")[0] in SYNTHETIC
+    options = {"n_images": run.n_synthetic} if is_synthetic and run.n_synthetic is not None else {}
     return load_dataset(run.dataset, data=run.data, **options)
 
 
 def _extra(run: RunSpec, dataset: Dataset, model: InteractiveClusterer) -> dict[str, Any]:
     """Return the unlabelled images for a method that uses them (CC on STL-10)."""
-    takes_them = "extra" in inspect.signature(model.fit).parameters
-    if dataset.unlabelled is None or not run.from_scratch or not takes_them:
+    is_supported = "extra" in inspect.signature(model.fit).parameters
+    if dataset.unlabelled is None or not run.from_scratch or not is_supported:
         return {}
     return {"extra": dataset.unlabelled}
 
@@ -101,13 +133,13 @@ def _n_clusters(model: InteractiveClusterer) -> int:
     return int(model.n_clusters or model.probabilities_.shape[1])
 
 
-def _by_k_means(run: RunSpec, inputs: Inputs, n_clusters: int) -> Any:
+def _kmeans_labels(run: RunSpec, inputs: Inputs, n_clusters: int) -> Any:
     method = make_method("kmeans", n_clusters, seed=run.seed)
     return method.fit(for_k_means(inputs.train)).labels_
 
 
 _PARTS = {"plan": TrainingPlan, "architecture": NetworkConfig}
-_ELSEWHERE = ("n_clusters", "random_state", "preset", "encoder", "strategy")
+_OTHER_FIELDS = ("n_clusters", "random_state", "preset", "encoder", "strategy")
 
 
 def make_run_method(run: RunSpec, n_values: int) -> InteractiveClusterer:
@@ -116,12 +148,12 @@ def make_run_method(run: RunSpec, n_values: int) -> InteractiveClusterer:
     Raises
     ------
     InvalidParameterError
-        If the run wants of the method what it does not have.
+        If the method does not support an option of the run.
     """
     settings = {**run.settings, **_questions(run, method_class(run.method))}
     if "backbone" in settings and not run.from_scratch:
         raise InvalidParameterError(
-            f"backbone={settings['backbone']} is trained on pictures; add --from-scratch."
+            f"backbone={settings['backbone']} needs training on images; add --from-scratch."
         )
     n_clusters: Any = None if run.n_clusters == "auto" else run.n_clusters or n_values
     model = make_method(run.method, n_clusters, preset=run.preset, settings=settings, seed=run.seed)
@@ -134,8 +166,8 @@ def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
     if run.strategy is not None:
         if "strategy" not in own:
             raise InvalidParameterError(
-                f"The method {run.method!r} has no strategy to choose, so "
-                f"strategy={run.strategy!r} would not be used; leave it out."
+                f"The method {run.method!r} has no query strategy, got "
+                f"strategy={run.strategy!r}; leave it out."
             )
         chosen["strategy"] = run.strategy
     if run.kinds is not None:
@@ -143,9 +175,8 @@ def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
             return {**chosen, "kinds": run.kinds}
         if not set(cls.asks) <= set(run.kinds):
             raise InvalidParameterError(
-                f"The method {run.method!r} asks questions of the kind {', '.join(cls.asks)}; "
-                f"kinds={','.join(run.kinds)} does not allow that: leave kinds out, or add what is "
-                "missing."
+                f"kinds must contain {', '.join(cls.asks)}, the kinds of questions that the method "
+                f"{run.method!r} asks, got {','.join(run.kinds)}; add them, or leave kinds out."
             )
     return chosen
 
@@ -153,16 +184,16 @@ def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:
 def describe(run: RunSpec, model: InteractiveClusterer) -> dict[str, Any]:
     """Return the fields of a row that describe data and settings.
 
-    `settings` holds every parameter in force, under the names that ``--set`` takes, and
-    what else was chosen about the run, so that it can always be made again.
+    `settings` has every parameter in force, named as in ``--set``, and the other options of
+    the run, so that it can be repeated.
     """
     chosen = parameters_in_force(model)
     settings: dict[str, Any] = {}
     for name, value in chosen.items():
         if name in _PARTS:
-            usual = getattr(model, f"default_{name}", None) or _PARTS[name]()
-            settings.update(asdict(value or usual))
-        elif name not in _ELSEWHERE:
+            default = getattr(model, f"default_{name}", None) or _PARTS[name]()
+            settings.update(asdict(value or default))
+        elif name not in _OTHER_FIELDS:
             settings[name] = value if _is_plain(value) else type(value).__name__
     for name in ("split", "test_fraction", "kinds", "noise", "unsure", "from_scratch"):
         settings.setdefault(name, getattr(run, name))
@@ -215,7 +246,7 @@ class Timer:
         setattr(owner, name, timed)
 
     def seconds(self) -> dict[str, float]:
-        """Return the parts of a row; time in `fit` without asking counts as training.
+        """Return the seconds of each part; time in `fit` without asking counts as training.
 
         Questions chosen inside a training step (as in the papers) count as training.
         """

@@ -27,37 +27,40 @@ class RunSpec:
     ----------
     method : str
     dataset : str, optional
-        A data set by name; `data` says where its files are.
+        Name of a data set; `data` is the directory of its files.
     images, labels : str, optional
-        Instead of `dataset`: a folder of pictures and a CSV table of their true labels.
+        Instead of `dataset`: a folder of images and a CSV table of their true labels.
     criterion : str, optional
-        By which criterion; may be left out where there is only one.
+        The criterion to cluster by; may be omitted if the data set has only one.
     n_questions : int
-        How many answers the method may have, of whatever kind.
+        Number of answers allowed, of any kind.
+    seconds : float, optional
+        Simulated time of the annotator allowed, see `likewise_bench.evaluation.person_seconds`.
+        With both limits the first that is reached ends the questions.
     seed : int
     n_clusters : int or "auto", optional
-        Default: the number of values of the criterion. With "auto" the method gets no number.
+        Default: the number of values of the criterion. "auto" passes None to the method.
     strategy, preset : str, optional
     settings : mapping of str to str
         Parameters of the method.
     encoder : str, optional
-        How pictures become vectors; if left out, a set's own vectors, else the bundled one.
+        Default: the vectors of the data set if it has any, else the bundled encoder.
     from_scratch : bool
-        Train a network on the pictures instead.
+        Train a network on the images instead.
     protocol : {"transductive", "inductive"}
-        Cluster all images; or learn on some and be tested on others, never seen.
+        Cluster all images; or train on some and evaluate on held-out images.
     test_fraction : float, optional
-        Share of images held out by ``inductive`` where the set has no official test images
-        (or only one part of it was chosen); 0.2 if left out.
+        Fraction of images held out by ``inductive`` if the data set has no official test images
+        or `split` selects one part; default 0.2.
     split : {"all", "train", "test"}
-        Which part of the official split is the collection.
+        Part of the official split that is the collection.
     n_images, n_test : int, optional
-        Learn from only so many images, test on only so many; of a set that is made, make
-        as many as this takes.
+        Maximum number of training and of test images; a synthetic data set is made as large as
+        needed.
     kinds : tuple of str, optional
         Kinds of questions the method may ask.
     noise, unsure : float
-        Chance of a wrong answer and of "can't tell".
+        Probability of a wrong answer and of "can't tell".
     """
 
     method: str
@@ -67,6 +70,7 @@ class RunSpec:
     labels: str | None = None
     criterion: str | None = None
     n_questions: int = 0
+    seconds: float | None = None
     seed: int = 0
     n_clusters: int | str | None = None
     strategy: str | None = None
@@ -84,30 +88,31 @@ class RunSpec:
     unsure: float = 0.0
 
     def __post_init__(self) -> None:
-        """Validate the parameters before anything is read."""
+        """Validate the parameters."""
         _check_source(self)
         _check_names(self)
         _check_numbers(self)
+        _check_held_out(self)
 
     @property
-    def share_held_out(self) -> float:
-        """Return the share of test images without an official split."""
+    def held_out_fraction(self) -> float:
+        """Return the fraction of test images without an official split."""
         if self.protocol == "transductive":
             return 0.0
         return DEFAULT_TEST_FRACTION if self.test_fraction is None else self.test_fraction
 
     @property
-    def n_made(self) -> int | None:
+    def n_synthetic(self) -> int | None:
         """Return the size of a synthetic data set; None: its default."""
         if self.n_images is None:
             return None
         if self.n_test is not None:
             return self.n_images + self.n_test
-        return math.ceil(self.n_images / (1 - self.share_held_out))
+        return math.ceil(self.n_images / (1 - self.held_out_fraction))
 
 
 class Parts(NamedTuple):
-    """Positions of training images and of held-out images (possibly none)."""
+    """Indexes of training images and of held-out images (possibly none)."""
 
     train: Indexes
     test: Indexes
@@ -116,8 +121,8 @@ class Parts(NamedTuple):
 def split_parts(run: RunSpec, dataset: Dataset) -> Parts:
     """Return the training images and the test images.
 
-    ``inductive`` uses the official split where the whole set is the collection, and holds
-    out a random part otherwise, drawn from the run's seed.
+    ``inductive`` uses the official split if ``split="all"``; otherwise it holds out a random
+    part, drawn with the seed of the run.
     """
     train, test = dataset.train, dataset.test
     if run.split != "all" and (train is None or test is None):
@@ -142,11 +147,11 @@ def split_parts(run: RunSpec, dataset: Dataset) -> Parts:
 
 
 def _held_out(run: RunSpec, pool: Indexes) -> Parts:
-    n_test = run.n_test or round(len(pool) * run.share_held_out)
+    n_test = run.n_test or round(len(pool) * run.held_out_fraction)
     if not 0 < n_test < len(pool):
         raise InvalidParameterError(
-            f"Of {len(pool)} images {n_test} would be held out and {len(pool) - n_test} left to "
-            "learn from, and both need some; choose another test_fraction or n_test."
+            f"Training and test images must both be at least 1, got {len(pool) - n_test} and "
+            f"{n_test} of {len(pool)} images; choose another test_fraction or n_test."
         )
     order = stream(run.seed, "benchmark", "held out").permutation(len(pool))
     test, train = np.sort(pool[order[:n_test]]), np.sort(pool[order[n_test:]])
@@ -154,11 +159,11 @@ def _held_out(run: RunSpec, pool: Indexes) -> Parts:
 
 
 def _limited(pool: Indexes, n: int | None, name: str) -> Indexes:
-    """Return `n` images of the pool, the same for every seed."""
+    """Return `n` images of the pool; they do not depend on the seed of the run."""
     if n is None:
         return pool
     if not 0 < n <= len(pool):
-        raise InvalidParameterError(f"{name}={n} is not within 1 .. {len(pool)}, all there are.")
+        raise InvalidParameterError(f"{name} must be between 1 and {len(pool)}, got {n}.")
     chosen: Indexes = np.sort(stream(0, "benchmark", name).permutation(pool)[:n])
     return chosen
 
@@ -166,17 +171,17 @@ def _limited(pool: Indexes, n: int | None, name: str) -> Indexes:
 def _check_source(run: RunSpec) -> None:
     if (run.images is None) != (run.labels is None):
         raise InvalidParameterError(
-            "images and labels go together: the folder of pictures, and the table of their labels."
+            "images and labels must be given together: an image folder and the table of its labels."
         )
     if (run.dataset is None) == (run.images is None):
         raise InvalidParameterError(
-            "Give either a data set by name (--dataset), or pictures with their labels "
+            "Give either the name of a data set (--dataset), or images with their labels "
             "(--images and --labels)."
         )
     if run.from_scratch and run.encoder is not None:
         raise InvalidParameterError(
-            f"from_scratch trains its own network, so encoder={run.encoder!r} would not be used; "
-            "choose one of the two."
+            f"encoder={run.encoder!r} is not used with from_scratch, which trains its own "
+            "network; give only one of them."
         )
 
 
@@ -196,19 +201,21 @@ def _check_numbers(run: RunSpec) -> None:
         )
     if isinstance(run.n_clusters, int) and run.n_clusters < 2:
         raise InvalidParameterError(f"n_clusters must be an integer >= 2, got {run.n_clusters}.")
-    if run.n_questions < 0:
-        raise InvalidParameterError(f"n_questions must be >= 0, got {run.n_questions}.")
-    for name, share in (("noise", run.noise), ("unsure", run.unsure)):
-        if not 0 <= share <= 1:
-            raise InvalidParameterError(f"{name} must be between 0 and 1, got {share}.")
+    for name, budget in (("n_questions", run.n_questions), ("seconds", run.seconds or 0)):
+        if not budget >= 0:
+            raise InvalidParameterError(f"{name} must be >= 0, got {budget}.")
+    for name, probability in (("noise", run.noise), ("unsure", run.unsure)):
+        if not 0 <= probability <= 1:
+            raise InvalidParameterError(f"{name} must be between 0 and 1, got {probability}.")
+
+
+def _check_held_out(run: RunSpec) -> None:
     if run.test_fraction is not None and not 0 < run.test_fraction < 1:
         raise InvalidParameterError(
-            f"test_fraction={run.test_fraction} leaves nothing to test on or nothing to learn "
-            "from; give a share between 0 and 1."
+            f"test_fraction must be between 0 and 1, exclusive, got {run.test_fraction}."
         )
     is_tested = run.protocol == "inductive"
     if not is_tested and (run.test_fraction is not None or run.n_test is not None):
         raise InvalidParameterError(
-            "test_fraction and n_test hold out images, which only the inductive protocol does; "
-            "add --protocol inductive."
+            "test_fraction and n_test need the inductive protocol; add --protocol inductive."
         )

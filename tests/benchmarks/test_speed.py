@@ -5,7 +5,7 @@ import pytest
 from benchmarks.speed import PARTS, main
 
 
-def test_a_part_that_is_not_there_is_refused_before_anything_runs(
+def test_an_unknown_part_is_rejected_before_anything_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as stop:

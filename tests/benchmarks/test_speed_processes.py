@@ -7,7 +7,7 @@ from benchmarks.speed_processes import difference
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["vectors", "pictures"])
-def test_two_processes_train_what_one_trains(kind: str) -> None:
+def test_two_processes_give_the_same_training_as_one(kind: str) -> None:
     loss, parameters = difference(kind)
     assert loss <= 1e-5
     assert parameters <= 1e-5

@@ -16,7 +16,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
         return run_demo(128, 32, store=EmbeddingCache(tmp_path_factory.mktemp("cache")))
 
 
-def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demo) -> None:
+def test_without_answers_the_groups_follow_another_criterion(shown: Demo) -> None:
     assert shown.guessed == "background"
     figures = shown.figures()
     assert figures["guessed"] is not None
@@ -24,12 +24,12 @@ def test_left_alone_a_method_does_not_choose_what_is_wanted(shown: Demo) -> None
     assert figures["guessed"] > figures["before"] + 0.2
 
 
-def test_the_person_answers_as_many_questions_as_were_allowed(shown: Demo) -> None:
+def test_the_annotator_answers_the_given_number_of_questions(shown: Demo) -> None:
     assert shown.n_answers == 32
     assert 2 <= len(shown.asked) <= 128
 
 
-def test_figures_are_accuracies_of_the_right_things(shown: Demo) -> None:
+def test_the_accuracies_are_computed_on_the_named_images(shown: Demo) -> None:
     figures, truth = shown.figures(), shown.truth["shape"]
     assert figures["after"] == accuracy(truth, shown.after)
     assert figures["before"] == accuracy(truth, shown.before)
@@ -40,7 +40,7 @@ def test_figures_are_accuracies_of_the_right_things(shown: Demo) -> None:
     assert "no question named" not in " ".join(demo_page(everyone).paragraphs)
 
 
-def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demo) -> None:
+def test_the_page_shows_both_clusterings_and_marks_wrong_images(shown: Demo) -> None:
     before, after = demo_page(shown).sections
     assert before.title.endswith("grouped by background")
     assert sum(group.n_images for group in before.groups) == 128
@@ -52,13 +52,13 @@ def test_the_page_shows_both_moments_and_marks_what_is_wrong(shown: Demo) -> Non
     assert {group.name for group in before.groups} <= set(shown.truth["background"])
 
 
-def test_a_second_demonstration_is_the_same(shown: Demo, tmp_path: Path) -> None:
+def test_the_demo_is_reproducible(shown: Demo, tmp_path: Path) -> None:
     with threadpool_limits(1):
         again = run_demo(128, 32, store=EmbeddingCache(tmp_path))
     np.testing.assert_array_equal(again.after, shown.after)
 
 
-def test_no_cluster_is_lost_where_there_are_fewer_names(shown: Demo) -> None:
+def test_every_cluster_is_named_with_fewer_classes_than_clusters(shown: Demo) -> None:
     truth = {name: shown.truth[name] for name in ("shape", "size")}
     is_small = truth["size"] == "small"
     quarters = 2 * is_small + np.arange(128) % 2  # by size, and each of the two cut in half

@@ -31,7 +31,7 @@ def _run(**changes: Any) -> RunSpec:
     return RunSpec("kmeans", dataset="toy", **changes)
 
 
-def test_vectors_that_come_with_a_set_are_taken_as_they_are() -> None:
+def test_vectors_of_a_data_set_are_used_unchanged() -> None:
     vectors = np.arange(16, dtype=np.float32).reshape(8, 2)
     toy = Dataset("toy", LABELS, ArrayCollection(PIXELS), vectors)
     inputs = make_inputs(_run(), toy, PARTS)
@@ -42,7 +42,7 @@ def test_vectors_that_come_with_a_set_are_taken_as_they_are() -> None:
     assert isinstance(named.train, Embeddings)
 
 
-def test_rows_of_vectors_are_those_of_their_pictures() -> None:
+def test_embeddings_are_in_the_order_of_the_images() -> None:
     toy = Dataset("toy", LABELS, ArrayCollection(PIXELS))
     everything = make_inputs(_run(), toy, Parts(np.arange(8), np.empty(0, np.intp)))
     assert everything.test is None
@@ -52,7 +52,7 @@ def test_rows_of_vectors_are_those_of_their_pictures() -> None:
     assert some.train.slices == everything.train.slices
 
 
-def test_a_file_that_broke_since_it_was_read_is_left_out_everywhere(tmp_path: Path) -> None:
+def test_a_file_that_becomes_unreadable_is_skipped_everywhere(tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
     folder.mkdir()
     for i, picture in enumerate(PIXELS):
@@ -63,7 +63,7 @@ def test_a_file_that_broke_since_it_was_read_is_left_out_everywhere(tmp_path: Pa
     with pytest.warns(LikewiseWarning) as warned:
         inputs = make_inputs(_run(), toy, PARTS)
     assert [str(one.message) for one in warned] == [
-        "Left out, because they cannot be read, are 1 of the 5 pictures of 'toy':\n"
+        "1 of the 5 images of 'toy' cannot be read and were skipped:\n"
         "'0.png' was changed since it was scanned; read the folder again."
     ]
     assert warned[0].filename == __file__
@@ -73,7 +73,7 @@ def test_a_file_that_broke_since_it_was_read_is_left_out_everywhere(tmp_path: Pa
 
 
 def _zip(path: Path, broken: dict[int, bytes]) -> ArchiveCollection:
-    """Return the pictures in a zip, some of them not what their names say."""
+    """Return the images in a zip archive; some files are not images."""
     with zipfile.ZipFile(path, "w") as archive:
         for i, picture in enumerate(PIXELS):
             stream = io.BytesIO()
@@ -83,7 +83,7 @@ def _zip(path: Path, broken: dict[int, bytes]) -> ArchiveCollection:
 
 
 @pytest.mark.parametrize("from_scratch", [False, True])
-def test_broken_pictures_in_an_archive_are_left_out_by_name(
+def test_unreadable_images_in_an_archive_are_skipped_and_named(
     tmp_path: Path, from_scratch: bool
 ) -> None:
     archive = tmp_path / "toy.zip"
@@ -98,18 +98,18 @@ def test_broken_pictures_in_an_archive_are_left_out_by_name(
         )
     (message,) = [str(one.message) for one in warned]
     head, first, second = message.split("\n")
-    assert head == "Left out, because they cannot be read, are 2 of the 5 pictures of 'toy':"
+    assert head == "2 of the 5 images of 'toy' cannot be read and were skipped:"
     assert first.startswith(f"'0.png' in '{archive}' is not a supported image: it ")
     assert second.startswith(f"'5.png' in '{archive}' is empty (0 bytes); ")
     assert (inputs.parts.train.tolist(), inputs.parts.test.tolist()) == ([6, 3], [1])
     assert (len(inputs.train), len(inputs.test)) == (2, 1)
-    assert steps[-1] == ("reading pictures" if from_scratch else "embedding", 5, 5)
+    assert steps[-1] == ("reading images" if from_scratch else "embedding", 5, 5)
     if from_scratch:
         np.testing.assert_array_equal(inputs.train.pixels(1), PIXELS[3])
         np.testing.assert_array_equal(inputs.test.pixels(0), PIXELS[1])
 
 
-def test_a_broken_copy_is_left_out_with_what_is_said_of_the_first(tmp_path: Path) -> None:
+def test_an_unreadable_copy_is_skipped_with_the_reason_of_the_first(tmp_path: Path) -> None:
     archive = tmp_path / "toy.zip"
     toy = Dataset("toy", LABELS, _zip(archive, {0: b"", 6: b""}))
     with pytest.warns(LikewiseWarning) as warned:
@@ -119,16 +119,16 @@ def test_a_broken_copy_is_left_out_with_what_is_said_of_the_first(tmp_path: Path
     assert second.startswith(f"'6.png' is a copy: '0.png' in '{archive}' is empty (0 bytes); ")
 
 
-def test_held_out_pictures_that_are_all_broken_are_no_test(tmp_path: Path) -> None:
+def test_without_readable_held_out_images_there_is_no_test(tmp_path: Path) -> None:
     toy = Dataset("toy", LABELS, _zip(tmp_path / "toy.zip", {5: b"x", 1: b"y"}))
     for from_scratch in (False, True):
-        with pytest.warns(LikewiseWarning, match="are 2 of the 5 pictures"):
+        with pytest.warns(LikewiseWarning, match="2 of the 5 images"):
             inputs = make_inputs(_run(from_scratch=from_scratch), toy, PARTS)
         assert inputs.test is None
         assert len(inputs.parts.test) == 0
 
 
-def test_from_scratch_the_pictures_themselves_are_given() -> None:
+def test_training_from_scratch_gets_the_images() -> None:
     toy = Dataset("toy", LABELS, ArrayCollection(PIXELS))
     inputs = make_inputs(_run(from_scratch=True), toy, PARTS)
     assert isinstance(inputs.train, Subset)
@@ -138,10 +138,8 @@ def test_from_scratch_the_pictures_themselves_are_given() -> None:
     assert for_k_means(inputs.train).shape == (3, 32 * 32 * 3)
 
 
-def test_a_set_without_pictures_says_so() -> None:
+def test_a_data_set_without_images_raises_an_error() -> None:
     toy = Dataset("toy", LABELS, vectors=np.zeros((8, 2), np.float32))
     for changes in ({"from_scratch": True}, {"encoder": "bundled"}):
-        with pytest.raises(
-            DatasetError, match="'toy' has vectors but no pictures; leave out --enc"
-        ):
+        with pytest.raises(DatasetError, match="'toy' has only vectors, no images; omit --enc"):
             make_inputs(_run(**changes), toy, PARTS)

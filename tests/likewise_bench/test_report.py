@@ -35,7 +35,7 @@ def _row(spec: dict[str, Any]) -> dict[str, Any]:
     return {**made, "spec": spec, "date": "2026-11-16"}
 
 
-def test_a_page_says_on_what_it_was_made_and_by_which_command(tmp_path: Path) -> None:
+def test_the_page_names_environments_and_commands(tmp_path: Path) -> None:
     page = report([_kept(tmp_path, 8)])
     for words in (
         "## A small one",
@@ -50,33 +50,33 @@ def test_a_page_says_on_what_it_was_made_and_by_which_command(tmp_path: Path) ->
     assert "missing" not in page
 
 
-def test_what_is_missing_is_said_and_the_page_is_valid_without_it(tmp_path: Path) -> None:
+def test_the_page_lists_missing_rows(tmp_path: Path) -> None:
     page = report([_kept(tmp_path, 3)])
-    assert "**3 of 8 rows are there; missing:**" in page
+    assert "**3 of 8 rows are present; missing:**" in page
     assert "- cards by suit: pcl (1)" in page
     assert "- cards by colour: likewise (2), pcl (2)" in page
     assert "| likewise | .700 ± .000 |" in page
 
 
-def test_sweeps_of_which_nothing_was_run_are_named(tmp_path: Path) -> None:
+def test_the_page_lists_sweeps_without_results(tmp_path: Path) -> None:
     file = _kept(tmp_path, 8)
     assert "nothing was run yet" not in report([file])
     (tmp_path / "benchmarks" / "later.toml").write_text(SWEEP.replace("A small one", "Later"))
-    assert "Sweeps of which nothing was run yet: `later.toml` (Later)." in report([file])
+    assert "Sweeps without results: `later.toml` (Later)." in report([file])
 
 
-def test_papers_tables_without_a_run_of_ours_are_named_only(tmp_path: Path) -> None:
+def test_tables_of_papers_without_our_results_are_only_listed(tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     ours = row("pcl", 0.9, dataset="cifar10", criterion="personalised", strategy="joint")
     file.write_text(json.dumps(ours) + "\n")
     page = report([file])
     assert "### PCL, Table 3: cifar10 by personalised" in page
     assert "### PCL, Table 3: cifar100" not in page
-    assert "not run here yet" in page
+    assert "without our results" in page
     assert "CC, Table 2" in page.rpartition("no run of ours yet")[2]
 
 
-def test_without_any_results_the_page_says_so(tmp_path: Path) -> None:
+def test_the_page_without_results_says_so(tmp_path: Path) -> None:
     (tmp_path / "few_answers.jsonl").touch()
     assert "There are no results yet." in report([tmp_path / "few_answers.jsonl"])
 

@@ -20,7 +20,7 @@ def _run(**changes: Any) -> RunSpec:
     return RunSpec("kmeans", dataset="toy", **changes)
 
 
-def test_transductive_clusters_everything_and_holds_nothing_out() -> None:
+def test_transductive_clusters_all_images() -> None:
     train, test = split_parts(_run(), _toy())
     assert train.tolist() == list(range(100))
     assert len(test) == 0
@@ -34,12 +34,12 @@ def test_one_part_of_the_official_split_can_be_the_collection(
     assert (train[0], train[-1], len(test)) == (first, last, 0)
 
 
-def test_inductive_uses_the_official_split_of_a_whole_set() -> None:
+def test_inductive_uses_the_official_split() -> None:
     train, test = split_parts(_run(protocol="inductive"), _toy())
     assert (train[-1], test[0]) == (74, 75)
 
 
-def test_inductive_holds_out_a_share_where_there_is_no_official_split() -> None:
+def test_inductive_holds_out_a_fraction_without_an_official_split() -> None:
     train, test = split_parts(_run(protocol="inductive"), _toy(official=False))
     assert (len(train), len(test)) == (80, 20)
     assert sorted([*train, *test]) == list(range(100))
@@ -49,7 +49,7 @@ def test_inductive_holds_out_a_share_where_there_is_no_official_split() -> None:
     assert max(*train, *test) == 74
 
 
-def test_what_is_held_out_depends_on_the_seed_and_on_nothing_else() -> None:
+def test_held_out_images_depend_only_on_the_seed() -> None:
     toy = _toy(official=False)
     one, again = (split_parts(_run(protocol="inductive", seed=1), toy).test for _ in range(2))
     other = split_parts(_run(protocol="inductive", seed=2), toy).test
@@ -67,7 +67,7 @@ def test_a_limit_takes_the_same_images_for_every_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "n_made"),
+    ("changes", "n_synthetic"),
     [
         ({}, None),
         ({"n_images": 100}, 100),
@@ -75,13 +75,13 @@ def test_a_limit_takes_the_same_images_for_every_seed() -> None:
         ({"n_images": 80, "n_test": 40, "protocol": "inductive"}, 120),
     ],
 )
-def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
-    changes: dict[str, Any], n_made: int | None
+def test_a_synthetic_data_set_is_as_large_as_needed(
+    changes: dict[str, Any], n_synthetic: int | None
 ) -> None:
     run = _run(**changes)
-    assert run.n_made == n_made
-    if n_made is not None:
-        parts = split_parts(run, _toy(n_made, official=False))
+    assert run.n_synthetic == n_synthetic
+    if n_synthetic is not None:
+        parts = split_parts(run, _toy(n_synthetic, official=False))
         assert len(parts.train) == changes["n_images"]
 
 
@@ -89,18 +89,22 @@ def test_a_set_that_is_made_gets_as_many_images_as_the_run_takes(
     ("changes", "message"),
     [
         ({"n_questions": -1}, "n_questions must be >= 0, got -1"),
+        ({"seconds": -0.5}, "seconds must be >= 0, got -0.5"),
         ({"noise": 1.5}, "noise must be between 0 and 1, got 1.5"),
         ({"unsure": -0.1}, "unsure must be between 0 and 1, got -0.1"),
-        ({"test_fraction": 0.2}, "only the inductive protocol does"),
-        ({"n_test": 5}, "only the inductive protocol does"),
-        ({"protocol": "inductive", "test_fraction": 1.0}, "test_fraction=1.0 leaves nothing"),
-        ({"images": "x", "labels": "y"}, "either a data set by name"),
-        ({"images": "x"}, "images and labels go together"),
-        ({"dataset": None}, "either a data set by name"),
-        ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' would not be used"),
+        ({"test_fraction": 0.2}, "need the inductive protocol"),
+        ({"n_test": 5}, "need the inductive protocol"),
+        (
+            {"protocol": "inductive", "test_fraction": 1.0},
+            "test_fraction must be between 0 and 1, ",
+        ),
+        ({"images": "x", "labels": "y"}, "Give either the name of a data set"),
+        ({"images": "x"}, "images and labels must be given together"),
+        ({"dataset": None}, "Give either the name of a data set"),
+        ({"from_scratch": True, "encoder": "bundled"}, "encoder='bundled' is not used"),
     ],
 )
-def test_what_can_never_work_is_refused_before_anything_is_read(
+def test_invalid_parameters_are_rejected_before_loading(
     changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
@@ -115,22 +119,22 @@ def test_what_can_never_work_is_refused_before_anything_is_read(
         ({"kinds": ("pairs",)}, "'pairs' is not a known kind of question; did you mean 'pair'"),
     ],
 )
-def test_mistyped_words_are_corrected(changes: dict[str, Any], message: str) -> None:
+def test_misspelt_names_get_a_suggestion(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UnknownNameError, match=message):
         _run(**changes)
 
 
-def test_a_set_without_a_split_says_so() -> None:
+def test_a_data_set_without_a_split_raises_an_error() -> None:
     with pytest.raises(InvalidParameterError, match="split='test' needs an official split, which "):
         split_parts(_run(split="test"), _toy(official=False))
 
 
 @pytest.mark.parametrize("n_images", [0, 101])
-def test_a_limit_beyond_what_is_there_is_refused(n_images: int) -> None:
-    with pytest.raises(InvalidParameterError, match=f"n_images={n_images} is not within 1 .. 100"):
+def test_a_limit_above_the_number_of_images_is_rejected(n_images: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"between 1 and 100, got {n_images}"):
         split_parts(_run(n_images=n_images), _toy())
 
 
-def test_holding_out_needs_something_on_both_sides() -> None:
-    with pytest.raises(InvalidParameterError, match="Of 4 images 4 would be held out and 0 left"):
+def test_training_and_test_need_at_least_one_image() -> None:
+    with pytest.raises(InvalidParameterError, match="got 0 and 4 of 4 images"):
         split_parts(_run(protocol="inductive", n_test=4), _toy(4, official=False))

@@ -13,7 +13,7 @@ class Sleeper:
         return word * n
 
 
-def test_parts_add_up_and_training_is_what_fit_spent_without_asking() -> None:
+def test_training_time_is_the_time_of_fit_without_asking() -> None:
     clock, sleeper = Timer(), Sleeper()
     clock.time_calls(sleeper, "ask")
     with clock("total"), clock("fit"):
@@ -26,7 +26,7 @@ def test_parts_add_up_and_training_is_what_fit_spent_without_asking() -> None:
     assert seconds["embed"] == 0
 
 
-def test_time_counts_also_where_something_went_wrong() -> None:
+def test_time_counts_also_if_an_error_is_raised() -> None:
     clock, sleeper = Timer(), Sleeper()
     clock.time_calls(sleeper, "ask")
     with pytest.raises(TypeError):

@@ -7,7 +7,7 @@ _HERE = "likewise_bench.baselines"
 #: Name on the command line -> module and class; the entry point group ``likewise.methods``.
 METHODS: Mapping[str, str] = {
     "cobra": f"{_HERE}.cobra:Cobra",
-    "cop-kmeans": f"{_HERE}.cop_kmeans:CopKMeans",
+    "cop-kmeans": f"{_HERE}.constrained_kmeans:CopKMeans",
     "pckmeans": f"{_HERE}.pckmeans:PCKMeans",
     "sc": f"{_HERE}.classic:SC",
     "ac": f"{_HERE}.classic:AC",
@@ -19,7 +19,7 @@ METHODS: Mapping[str, str] = {
     "dcc": f"{_HERE}.dec:DCC",
     "vae": f"{_HERE}.variational:VAE",
     "adc": f"{_HERE}.dec:ADC",
-    "dc-gmm": f"{_HERE}.dc_gmm:DCGMM",
+    "dc-gmm": f"{_HERE}.variational:DCGMM",
     "idc": f"{_HERE}.idc:IDC",
     "pica": f"{_HERE}.pica:PICA",
     "idfd": f"{_HERE}.idfd:IDFD",

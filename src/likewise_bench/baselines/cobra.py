@@ -17,7 +17,7 @@ from likewise.progress import Progress
 from likewise.queries.base import encode_pairs
 from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
-from likewise_bench.baselines.constrained_groups import squared_distances
+from likewise_bench.baselines.constrained_kmeans import squared_distances
 from likewise_bench.baselines.partition_learner import PartitionBaseline, PartitionLearner
 
 _DEFAULT_N_SUPER = 25  # without a budget; the paper's smallest

@@ -13,7 +13,7 @@ from likewise.estimators.parts import Learner, Questioner
 from likewise.queries.base import QueryStrategy
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
-from likewise_bench.baselines.constrained_groups import (
+from likewise_bench.baselines.constrained_kmeans import (
     ConstrainedGroups,
     constrained_groups,
     kmeans_plusplus,

@@ -4,8 +4,7 @@ import typer
 
 from likewise_bench.cli.demo import demo as _demo
 from likewise_bench.cli.plot import plot_
-from likewise_bench.cli.run import run_
-from likewise_bench.cli.sweep import sweep_
+from likewise_bench.cli.run import run_, sweep_
 from likewise_bench.cli.tables import list_, table_
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -46,7 +46,7 @@ def demo(
     if as_json:
         print_json(row)
     else:
-        _tell(row)
+        _print(row)
 
 
 def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
         "method": shown.method,
         "wanted": WANTED,
         "guessed": shown.guessed,
-        "n_images": len(shown.pictures),
+        "n_images": len(shown.images),
         "n_answers": shown.n_answers,
         "acc": shown.figures(),
         "page": str(out.absolute()),
@@ -64,7 +64,7 @@ def _row(shown: "Demo", out: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def _tell(row: dict[str, Any]) -> None:
+def _print(row: dict[str, Any]) -> None:
     acc = row["acc"]
     print_line(f"{row['n_images']:,} synthetic images, method {row['method']}")
     print_line(f"  unguided, the groups follow {row['guessed']}: accuracy {acc['guessed']:.2f}")

@@ -1,12 +1,21 @@
-"""`likewise bench run`: run one method on one data set."""
+"""`likewise bench run` and `likewise bench sweep`: one run; many runs in parallel, resumable."""
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from likewise.cli.console import check_new_path, print_json, print_line, replace_file
+from likewise.cli.console import (
+    check_new_path,
+    check_parent_folder,
+    count_noun,
+    print_json,
+    print_line,
+    print_note,
+    print_note_list,
+    replace_file,
+)
 from likewise.cli.options import (
     AsJson,
     EncoderName,
@@ -19,16 +28,31 @@ from likewise.cli.options import (
 )
 from likewise.estimators.registry import DEFAULT
 from likewise_bench.cli.options import (
+    Clusters,
     Criterion,
     Data,
     Dataset,
     Images,
+    Jobs,
+    Kinds,
     Labels,
     NImages,
+    Noise,
+    NTest,
+    PersonSeconds,
+    Protocol,
     Questions,
+    ResultsPath,
+    RowFile,
     Split,
     Strategy,
+    SweepFile,
+    TestFraction,
+    Unsure,
 )
+
+if TYPE_CHECKING:
+    from likewise_bench.spec import RunSpec
 
 
 def run_(
@@ -39,94 +63,79 @@ def run_(
     labels: Labels = None,
     by: Criterion = None,
     questions: Questions = 0,
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "-k", "--clusters", metavar="K|auto", help="Default: number of values of the criterion."
-        ),
-    ] = None,
+    seconds: PersonSeconds = None,
+    k: Clusters = None,
     strategy: Strategy = None,
-    kinds: Annotated[
-        str | None, typer.Option("--kinds", metavar="pair,choice,label", help="Which are allowed.")
-    ] = None,
+    kinds: Kinds = None,
     preset: Preset = None,
     settings: Settings = None,
     encoder: EncoderName = None,
     from_scratch: FromScratch = False,
-    protocol: Annotated[
-        str, typer.Option("--protocol", metavar="transductive|inductive")
-    ] = "transductive",
-    test_fraction: Annotated[
-        float | None, typer.Option("--test-fraction", metavar="F", help="Held out (inductive).")
-    ] = None,
+    protocol: Protocol = "transductive",
+    test_fraction: TestFraction = None,
     split: Split = "all",
     n_images: NImages = None,
-    n_test: Annotated[
-        int | None, typer.Option("--n-test", min=1, help="Test on only so many.")
-    ] = None,
-    noise: Annotated[float, typer.Option("--noise", metavar="P", help="Wrong answers.")] = 0.0,
-    unsure: Annotated[float, typer.Option("--unsure", metavar="P", help="“Can't tell”.")] = 0.0,
+    n_test: NTest = None,
+    noise: Noise = 0.0,
+    unsure: Unsure = 0.0,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write the row here too.")
-    ] = None,
+    out: RowFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Run one method on one data set and report its scores.
 
     True labels are used only by the simulated annotator and the metrics. --questions counts
-    answers of any kind; implied relations are free.
+    answers of any kind; implied relations are free. --seconds limits the simulated time of the
+    annotator: 2 s for a pair, 1.5 s and 0.2 s per group shown for a choice, 3 s for a label.
 
     \b
     Example:
-        likewise bench run --dataset digits --orientation digit --method kmeans --json
-        likewise bench run --images photos/ --labels labels.csv --orientation colour --questions 100
-        likewise bench run --dataset cifar10 --data DIR --orientation personalised --split test
+        likewise bench run --dataset digits --by digit --method kmeans --json
+        likewise bench run --images photos/ --labels labels.csv --by colour --questions 100
+        likewise bench run --dataset cifar10 --data DIR --by personalised --split test
     """
     check_new_path(out)
-    from likewise.cli.console import ProgressBars
     from likewise.embedding.registry import check_encoder
-    from likewise_bench.runner import run_benchmark
     from likewise_bench.spec import RunSpec
-    from likewise_bench.sweep.spec import spec_of
 
     if encoder is not None:
         check_encoder(encoder)
+    source = {"dataset": dataset, "data": data, "images": images, "labels": labels}
+    part = {"split": split, "n_images": n_images, "n_test": n_test, "test_fraction": test_fraction}
+    model = {"preset": preset, "encoder": encoder, "from_scratch": from_scratch}
+    asked = {"n_questions": questions, "seconds": seconds, "noise": noise, "unsure": unsure}
+    options: dict[str, Any] = {**source, **part, **model, **asked}
     run = RunSpec(
         method,
-        dataset=dataset,
-        data=data,
-        images=images,
-        labels=labels,
         criterion=by,
-        n_questions=questions,
         seed=seed,
         n_clusters=_n_clusters(k),
         strategy=strategy,
-        preset=preset,
         settings=as_settings(settings),
-        encoder=encoder,
-        from_scratch=from_scratch,
         protocol=protocol,
-        test_fraction=test_fraction,
-        split=split,
-        n_images=n_images,
-        n_test=n_test,
         kinds=None if kinds is None else tuple(kind.strip() for kind in kinds.split(",")),
-        noise=noise,
-        unsure=unsure,
+        **options,
     )
+    _write(_perform(run), out, as_json)
+
+
+def _perform(run: "RunSpec") -> dict[str, Any]:
+    from likewise.cli.console import ProgressBars
+    from likewise_bench.runner import run_benchmark
+    from likewise_bench.sweep.spec import spec_of
+
     with ProgressBars() as bars:
-        row = {
-            **run_benchmark(run, bars.step),
-            "spec": spec_of(run),
-        }  # by which tables tell runs apart
+        row = run_benchmark(run, bars.step)
+    return {**row, "spec": spec_of(run)}  # tables compare runs by their spec
+
+
+def _write(row: dict[str, Any], out: Path | None, as_json: bool) -> None:
     if out is not None:
         replace_file(out, (json.dumps(row, ensure_ascii=False) + "\n").encode())
     if as_json:
         print_json(row)
     else:
-        _tell(row)
+        _print(row)
 
 
 def _n_clusters(given: str | None) -> int | str | None:
@@ -137,16 +146,65 @@ def _n_clusters(given: str | None) -> int | str | None:
     return int(given)
 
 
-def _tell(row: dict[str, Any]) -> None:
+def _print(row: dict[str, Any]) -> None:
     title = f"{row['method']} on {row['dataset']} by {row['criterion']}"
     print_line(f"{title}: {row['n_images']:,} images, {row['n_clusters']} clusters")
     print_line(f"{'':<22}{'ACC':>6} {'NMI':>6} {'ARI':>6}")
     parts = {f"after {row['n_answers']:,} answers": row, "  named in no answer": row["unasked"]}
-    for name, marks in {**parts, "held out": row["test"]}.items():
-        if marks is not None:
-            print_line(f"{name:<22}{marks['acc']:6.3f} {marks['nmi']:6.3f} {marks['ari']:6.3f}")
+    for name, scores in {**parts, "held out": row["test"]}.items():
+        if scores is not None:
+            print_line(f"{name:<22}{scores['acc']:6.3f} {scores['nmi']:6.3f} {scores['ari']:6.3f}")
     for name, acc in row["baselines"].items():
         if acc is not None:
             print_line(f"{name.removesuffix('_acc').replace('_', ' '):<22}{acc:6.3f}")
     seconds = ", ".join(f"{name} {spent:.1f}" for name, spent in row["seconds"].items())
     print_line(f"seconds: {seconds}; memory: {row['peak_memory_mb']:,.0f} MB")
+
+
+def sweep_(
+    file: SweepFile,
+    out: ResultsPath,
+    jobs: Jobs = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the missing rows of a sweep: data sets x criteria x methods x budgets x seeds.
+
+    Each row is written as soon as its run ends, so the same command continues a sweep that was
+    stopped. A run that fails is stored with its error and repeated next time; the exit code is
+    then 1.
+
+    \b
+    Example:
+        likewise bench sweep benchmarks/few_answers.toml --data DIR -o few_answers.jsonl
+        likewise bench table few_answers.jsonl
+    """
+    check_parent_folder(out)
+    from likewise.cli.console import ProgressBars
+    from likewise_bench.sweep.runner import sweep
+    from likewise_bench.sweep.spec import read_sweep
+
+    runs = read_sweep(file, data)
+    with ProgressBars() as bars:
+        report = sweep(runs, out, n_jobs=jobs, step=bars.step)
+    summary = {
+        "rows": report.n_rows,
+        "made": report.n_made,
+        "failed": len(report.failed),
+        "seconds": round(report.seconds, 1),
+        "file": str(out),
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        made, rows = report.n_made, count_noun(report.n_rows, "row")
+        print_line(f"{rows} in {out}, {made:,} of them new, in {report.seconds:,.0f} s")
+    if report.failed:
+        lines = [f"{_spec_text(row['spec'])}: {row['error']}" for row in report.failed]
+        print_note_list(f"{count_noun(len(lines), 'row')} failed:", lines)
+        print_note("The same command runs them again.")
+        raise typer.Exit(1)
+
+
+def _spec_text(spec: dict[str, object]) -> str:
+    return " ".join(str(value) for value in spec.values())

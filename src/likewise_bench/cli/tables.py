@@ -25,8 +25,8 @@ def list_(as_json: AsJson = False) -> None:
     width = max(map(len, known["datasets"]))
     print_line("data sets")
     for name, about in known["datasets"].items():
-        sorted_by = ", ".join(known["criteria"][name])
-        print_line(f"  {name:<{width}}  {about}{sorted_by and f'; by {sorted_by}'}")
+        criteria = ", ".join(known["criteria"][name])
+        print_line(f"  {name:<{width}}  {about}{criteria and f'; by {criteria}'}")
     print_line("\nmethods")
     for name, method_info in known["methods"].items():
         asks = f"asks {', '.join(method_info['asks'])}" if method_info["asks"] else "asks nothing"
@@ -62,25 +62,25 @@ def _known() -> dict[str, Any]:
 
 def table_(
     files: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS.jsonl...", help="Made by sweep or run.")
+        list[Path], typer.Argument(metavar="RESULTS.jsonl...", help="Results of sweep or run.")
     ],
     to: Annotated[
-        str, typer.Option("--to", metavar="markdown|latex|csv", help="How it is written.")
+        str, typer.Option("--to", metavar="markdown|latex|csv", help="Output format.")
     ] = "markdown",
     layout: Annotated[
         str, typer.Option("--layout", metavar="NAME", help="answers, results, pcl-2 … dsac-iii.")
     ] = "answers",
     no_times: Annotated[
-        bool, typer.Option("--no-times", help="Without seconds and memory, which never repeat.")
+        bool, typer.Option("--no-times", help="Omit seconds and memory, which differ in every run.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Else on stdout.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Default: stdout.")
     ] = None,
 ) -> None:
     """Write tables: mean and standard deviation over seeds, with trivial baselines.
 
-    The layout answers has a table for every set and criterion; a paper's table has the
-    printed figures with ours beside them; results is the whole page with all of it.
+    The layout answers has one table per data set and criterion; a paper's layout shows the
+    published values beside ours; results is the complete results page.
 
     \b
     Example:
@@ -97,7 +97,7 @@ def table_(
 
     if layout == "results" and to != "markdown":
         raise InvalidParameterError(
-            f"The layout 'results' is a page in Markdown and cannot be written as {to}; leave out "
+            f"The layout 'results' is a Markdown page and cannot be written as {to}; leave out "
             "--to, or choose another layout."
         )
     if layout == "results":
@@ -105,7 +105,7 @@ def table_(
     else:
         rows = read_results(files)
         if not rows:
-            raise ResultsFileError("There is not one row in the files; run a sweep first.")
+            raise ResultsFileError("The files contain no rows; run a sweep first.")
         text = write(make_tables(rows, layout, times=not no_times), to)
     if out is None:
         print_line(text.rstrip("\n"))

@@ -1,4 +1,4 @@
-"""Reading published archives: location, checksums, images in zip and tar, safe unpickling."""
+"""Published archives: location, checksums, images in zip and tar, restricted unpickling."""
 
 import gzip
 import hashlib
@@ -33,13 +33,13 @@ class Form:
     archive : str
         File name of the archive.
     folder : str
-        What it unpacks to.
+        Name of the folder it is unpacked to.
     files : tuple of str
-        What must be in the folder.
+        Required files of the folder.
     n_bytes, md5 : int and str, optional
-        Of the official archive.
+        Size and checksum of the official archive.
     is_on_page : bool
-        Whether the set's page offers it; else whoever has it got it elsewhere.
+        Whether the page of the data set offers this form.
     """
 
     archive: str
@@ -56,7 +56,7 @@ class Form:
         return len(self.missing(path)) < len(self.files)
 
     def missing(self, folder: Path) -> list[str]:
-        """Return the files missing from `folder`; the contents of a zip are folders."""
+        """Return the files missing from `folder`; for a zip, the missing folders."""
         is_kind = Path.is_dir if self.archive.endswith(".zip") else Path.is_file
         return [file for file in self.files if not is_kind(folder / file)]
 
@@ -75,12 +75,12 @@ class Published:
         Raises
         ------
         DatasetError
-            If there is none, it lacks files, or its checksum is wrong.
+            If none is found, files are missing, or the checksum is wrong.
         """
         if data is None:
             raise DatasetError(
-                f"No folder was given for the data set {self.name!r}, which is not part of this "
-                f"program; {self.how_to_get('a folder')} and give that folder (--data)."
+                f"The data set {self.name!r} needs a folder (--data); "
+                f"{self.how_to_get('a folder')} and give that folder."
             )
         for form in self.forms:
             for path in (data / form.folder, data / form.archive, data):
@@ -89,14 +89,14 @@ class Published:
                     return form, path
         if data.is_file():
             raise DatasetError(
-                f"{str(data)!r} is a file, and none of the data set {self.name!r} (looked for "
-                f"{self._looked_for()}); --data wants the folder: "
+                f"{str(data)!r} is not a file of the data set {self.name!r} (expected "
+                f"{self._expected()}); --data must be a folder: "
                 f"{self.how_to_get('a folder')} and give that folder."
             )
-        reason = "has none of the files" if data.is_dir() else "is no folder with the files"
+        reason = "has no files" if data.is_dir() else "is not a folder with the files"
         raise DatasetError(
-            f"{str(data)!r} {reason} of the data set {self.name!r} (looked for "
-            f"{self._looked_for()}); {self.how_to_get(repr(str(data)))}."
+            f"{str(data)!r} {reason} of the data set {self.name!r} (expected "
+            f"{self._expected()}); {self.how_to_get(repr(str(data)))}."
         )
 
     def how_to_get(self, place: str) -> str:
@@ -107,9 +107,9 @@ class Published:
         """Return how to download a form again."""
         if form.is_on_page:
             return f"download it again from {self.page}"
-        return f"copy {form.archive} again from where it came from"
+        return f"copy {form.archive} again from its source"
 
-    def _looked_for(self) -> str:
+    def _expected(self) -> str:
         return ", ".join(f"{form.archive}, {form.folder}/" for form in self.forms)
 
     def _check(self, form: Form, path: Path) -> None:
@@ -122,8 +122,8 @@ class Published:
                 )
         elif path.stat().st_size == form.n_bytes and _md5(path) != form.md5:
             raise DatasetError(
-                f"{str(path)!r} has a wrong checksum (MD5 {_md5(path)}, not {form.md5}): it was "
-                f"damaged on its way; delete it and {self._again(form)}."
+                f"{str(path)!r} has a wrong checksum (MD5 {_md5(path)}, not {form.md5}): it "
+                f"is damaged; delete it and {self._again(form)}."
             )
 
     @contextmanager
@@ -133,13 +133,13 @@ class Published:
             yield
         except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
             raise DatasetError(
-                f"{str(path)!r} is broken or half-downloaded ({_size(form, path)}: {error}); "
+                f"{str(path)!r} is damaged or incomplete ({_size(form, path)}: {error}); "
                 f"delete it and {self._again(form)}."
             ) from error
         if path.is_file() and form.n_bytes not in (None, path.stat().st_size):
             warnings.warn(
                 f"{str(path)!r} is not the official archive of {self.name} ({_size(form, path)}); "
-                "it was read, but figures made with it are not comparable to published ones.",
+                "results on it are not comparable to published ones.",
                 LikewiseWarning,
                 stacklevel=4,
             )
@@ -147,7 +147,7 @@ class Published:
     def read_files(self, form: Form, path: Path) -> dict[str, bytes]:
         """Return the contents of the files of `form`, in order, from its folder or tar archive.
 
-        The archive may hold them in any order: CIFAR-10's has the test set third.
+        The archive may have them in any order: in CIFAR-10's the test set is third.
         """
         with self.reading(form, path):
             if path.is_dir():
@@ -172,7 +172,7 @@ def _members(archive: Path, files: set[str]) -> dict[str, bytes]:
             if stream is not None:
                 contents[name] = stream.read()
         while unzipped.read(1 << 20):
-            pass  # gzip compares its checksum at the very end
+            pass  # gzip checks its checksum at the end
     return contents
 
 
@@ -188,7 +188,7 @@ def _md5(path: Path) -> str:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-_ZIP_HEADER = struct.Struct("<26xHH")  # before each member; ends with the lengths of two fields
+_ZIP_HEADER = struct.Struct("<26xHH")  # local file header; its last fields are two lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,20 +196,20 @@ class ArchiveMember:
     """A range of bytes in an archive that is one image file."""
 
     path: Path
-    name: str  # of the picture, below the archive or folder
+    name: str  # path of the image in the archive or folder
     offset: int = 0
-    n_bytes: int = -1  # to the end
+    n_bytes: int = -1  # -1: to the end of the file
     deflated: bool = False
-    crc: int | None = None  # in a zip; there a header of unknown length comes first
+    crc: int | None = None  # of a zip member, which has a header of variable length
 
     def __str__(self) -> str:
-        """Return its name for messages: path and archive or folder."""
+        """Return the name for messages: path and archive or folder."""
         is_file = self.n_bytes < 0
         place = self.path.parents[self.name.count("/")] if is_file else self.path
         return f"{self.name!r} in {str(place)!r}"
 
     def read(self) -> bytes:
-        """Return the bytes of the image file; opens the archive anew, so processes can share it."""
+        """Return the bytes of the image file; reopens the archive, so processes can share it."""
         with self.path.open("rb") as stream:
             stream.seek(self.offset)
             if self.crc is not None:
@@ -217,7 +217,7 @@ class ArchiveMember:
             content = stream.read(self.n_bytes)
         content = zlib.decompress(content, -zlib.MAX_WBITS) if self.deflated else content
         if self.crc not in (None, zlib.crc32(content)):
-            raise zlib.error("its checksum is wrong")
+            raise zlib.error("wrong checksum")
         return content
 
 
@@ -231,7 +231,7 @@ class ArchiveCollection:
     Attributes
     ----------
     skipped : list of Skipped
-        Always empty: a broken picture raises when it is asked for.
+        Always empty: an unreadable image raises an error when accessed.
     """
 
     def __init__(self, pieces: Sequence[ArchiveMember]) -> None:
@@ -262,7 +262,7 @@ class ArchiveCollection:
         except (OSError, struct.error, zlib.error) as error:
             raise ImageError(
                 f"{piece} cannot be read ({error}); "
-                "the file was changed or is damaged: get it again."
+                "the file was changed or is damaged: download it again."
             ) from error
 
 
@@ -279,14 +279,14 @@ def members_of(path: Path) -> Iterator[ArchiveMember]:
 
 def _of_folder(folder: Path) -> Iterator[ArchiveMember]:
     for path in folder.rglob("*"):
-        if _is_picture(path.name):
+        if _is_image(path.name):
             yield ArchiveMember(path, path.relative_to(folder).as_posix())
 
 
 def _of_zip(path: Path) -> Iterator[ArchiveMember]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
-            if _is_picture(member.filename):
+            if _is_image(member.filename):
                 deflated = member.compress_type == zipfile.ZIP_DEFLATED
                 place = (member.header_offset, member.compress_size)
                 yield ArchiveMember(
@@ -294,20 +294,20 @@ def _of_zip(path: Path) -> Iterator[ArchiveMember]:
                 )
 
 
-def tar_members(path: Path, offset: int, *, only_pictures: bool = True) -> Iterator[ArchiveMember]:
+def tar_members(path: Path, offset: int, *, only_images: bool = True) -> Iterator[ArchiveMember]:
     """Yield the members of an uncompressed tar that begins at `offset` of a file.
 
     Raises
     ------
     tarfile.ReadError
-        If it is no tar or is cut short; the text begins with the file.
+        If it is not a tar archive or is truncated; the message begins with the path.
     """
     try:
         with path.open("rb") as stream:
             stream.seek(offset)
             with tarfile.open(fileobj=stream, mode="r:") as archive:
                 for member in archive:
-                    if member.isfile() and (_is_picture(member.name) or not only_pictures):
+                    if member.isfile() and (_is_image(member.name) or not only_images):
                         yield ArchiveMember(path, member.name, member.offset_data, member.size)
                 _check_end(stream, archive.offset)
     except tarfile.TarError as error:
@@ -315,17 +315,17 @@ def tar_members(path: Path, offset: int, *, only_pictures: bool = True) -> Itera
 
 
 def _check_end(stream: BinaryIO, offset: int) -> None:
-    """Raise if no block of zeros ends the archive; `tarfile` takes half a header for its end."""
+    """Raise unless a block of zeros ends the archive; `tarfile` accepts a truncated header."""
     stream.seek(offset)
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-        raise tarfile.ReadError(f"no member and no end of the archive at byte {offset:,}")
+        raise tarfile.ReadError(f"neither a member nor the end of the archive at byte {offset:,}")
 
 
-def _is_picture(name: str) -> bool:
+def _is_image(name: str) -> bool:
     return Path(name).suffix.lower() in EXTENSIONS and not Path(name).name.startswith(".")
 
 
-#: All that a pickle of numbers, texts and arrays needs; old and new homes of NumPy's functions.
+#: Globals in a pickle of numbers, texts and arrays; NumPy 1 and NumPy 2 module names.
 _ALLOWED = {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),
@@ -334,15 +334,15 @@ _ALLOWED = {
         for core in ("core", "_core")
         for module, function in (("multiarray", "_reconstruct"), ("numeric", "_frombuffer"))
     ),
-    ("_codecs", "encode"),  # how Python 3 writes bytes in old protocols
+    ("_codecs", "encode"),  # Python 3 writes bytes this way in old protocols
 }
 
 
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Return a global named by the pickle, if it is on the list of allowed ones."""
+        """Return a global of the pickle if it is allowed."""
         if (module, name) not in _ALLOWED:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which could be anything")
+            raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 
@@ -352,23 +352,22 @@ def read_pickle(content: bytes, name: str) -> dict[str, Any]:
     Parameters
     ----------
     content : bytes
-        What is in the file. Of all Python's objects only numbers, texts,
-        lists, dicts and arrays are made.
+        Contents of the file. Only numbers, texts, lists, dicts and arrays are created.
     name : str
-        What the file is called, for messages.
+        Name of the file, for messages.
 
     Raises
     ------
     DatasetError
-        If it is no pickle, is cut short, or asks for anything else.
+        If it is not a pickle, is truncated, or contains other objects.
     """
     try:
         found = _Reader(io.BytesIO(content), encoding="bytes").load()
-    except Exception as error:  # a broken pickle raises anything at all
+    except Exception as error:  # a damaged pickle can raise any exception
         raise DatasetError(
-            f"{name!r} cannot be read as arrays ({error}); it is broken, or not the official "
+            f"{name!r} cannot be read as arrays ({error}); it is damaged or not the official "
             "file: download the archive again."
         ) from error
     if not isinstance(found, dict):
-        raise DatasetError(f"{name!r} holds no batch of pictures; download the archive again.")
+        raise DatasetError(f"{name!r} has no batch of images; download the archive again.")
     return {key.decode() if isinstance(key, bytes) else str(key): v for key, v in found.items()}

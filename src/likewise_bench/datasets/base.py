@@ -1,7 +1,11 @@
-"""The `Dataset` class: images and, for each criterion, their true labels."""
+"""The `Dataset` class, and the classes and criteria of the published data sets."""
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +26,17 @@ class Dataset:
     ----------
     name : str
     criteria : mapping of str to array of shape (n,)
-        The true label of every image, for each way to sort them.
+        The true label of every image, by criterion.
     collection : ImageCollection, optional
-        The pictures.
+        The images.
     vectors : array of shape (n, d), optional
-        Vectors that come with the set; then no encoder is needed.
+        Feature vectors of the data set; then no encoder is needed.
     train, test : array of int, optional
-        The official split, where the set has one.
+        The official split, if there is one.
     unlabelled : ImageCollection, optional
-        Further pictures that belong to no group, for methods that can learn from them.
+        Further images without labels, for methods that can use them.
     unusable : mapping of str to str
-        Criteria that lack labels, each with what to say to whoever asks for it.
+        Criteria with missing labels, each with its error message.
 
     Examples
     --------
@@ -53,13 +57,13 @@ class Dataset:
     def __post_init__(self) -> None:
         """Raise an error unless labels, images and vectors have the same length."""
         parts = {name: len(labels) for name, labels in self.criteria.items()}
-        parts |= {"pictures": len(self.collection)} if self.collection is not None else {}
+        parts |= {"images": len(self.collection)} if self.collection is not None else {}
         parts |= {"vectors": len(self.vectors)} if self.vectors is not None else {}
         if len(set(parts.values())) != 1 or (self.collection is None and self.vectors is None):
             counts = ", ".join(f"{n} {name}" for name, n in parts.items())
             raise DatasetError(
-                f"The data set {self.name!r} does not fit together ({counts}); "
-                "every image needs a picture or a vector, and one label an criterion."
+                f"The parts of the data set {self.name!r} must have the same length, got {counts}; "
+                "give pixels or a vector for every image, and one label per criterion."
             )
 
     def __len__(self) -> int:
@@ -71,9 +75,9 @@ class Dataset:
         Raises
         ------
         UnknownNameError
-            If the set cannot be sorted this way.
+            If the data set has no such criterion.
         DatasetError
-            If it could be, were all labels there.
+            If labels of the criterion are missing.
         """
         if criterion in self.unusable:
             raise DatasetError(self.unusable[criterion])
@@ -93,3 +97,70 @@ def some(things: Iterable[object], n_shown: int = 3) -> str:
     texts = [repr(thing) for thing in things]
     more = f" and {len(texts) - n_shown} more" if len(texts) > n_shown else ""
     return ", ".join(texts[:n_shown]) + more
+
+
+Groups = Mapping[str, list[str]]  # group -> classes
+
+
+class _Entry(TypedDict, total=False):
+    """The entry of one data set in the table; it has `classes` or `synsets`."""
+
+    classes: list[str]
+    synsets: dict[str, str]
+    criteria: dict[str, dict[str, list[str]]]
+
+
+@cache
+def _table() -> dict[str, _Entry]:
+    text = resources.files("likewise_bench.datasets").joinpath("criteria.toml").read_text("utf-8")
+    return cast(dict[str, _Entry], tomllib.loads(text))
+
+
+def class_names(dataset: str) -> list[str]:
+    """Return the classes of a data set, in the order of their numbers.
+
+    Examples
+    --------
+    >>> class_names("cifar10")[:3]
+    ['airplane', 'automobile', 'bird']
+    """
+    entry = _table()[dataset]
+    return list(entry["classes"] if "classes" in entry else entry["synsets"].values())
+
+
+def synsets(dataset: str) -> dict[str, str]:
+    """Return a mapping from ImageNet synset to class name."""
+    return dict(_table()[dataset]["synsets"])
+
+
+def groupings(dataset: str) -> dict[str, Groups]:
+    """Return the criteria other than ``class``: their groups and the classes in each."""
+    return dict(_table()[dataset].get("criteria", {}))
+
+
+def known_criteria(dataset: str) -> list[str]:
+    """Return the criteria of a data set in the table; empty for other data sets.
+
+    Examples
+    --------
+    >>> known_criteria("cifar10"), known_criteria("cards")
+    (['class', 'default', 'personalised'], [])
+    """
+    return ["class", *groupings(dataset)] if dataset in _table() else []
+
+
+def criteria(dataset: str, classes: Labels) -> dict[str, Labels]:
+    """Return the labels of every criterion, given the class of each image.
+
+    Examples
+    --------
+    >>> found = criteria("cifar10", np.array(["ship", "frog"]))
+    >>> found["personalised"].tolist(), found["default"].tolist()
+    (['others', 'others'], ['artifacts', 'animals'])
+    """
+    found = {"class": classes}
+    names, positions = np.unique(classes, return_inverse=True)
+    for criterion, groups in groupings(dataset).items():
+        group_of = {name: group for group, members in groups.items() for name in members}
+        found[criterion] = np.array([group_of[str(name)] for name in names])[positions]
+    return found

@@ -13,8 +13,7 @@ from likewise_bench.datasets.archives import (
     members_of,
     tar_members,
 )
-from likewise_bench.datasets.base import Dataset, some
-from likewise_bench.datasets.criteria import criteria, synsets
+from likewise_bench.datasets.base import Dataset, criteria, some, synsets
 
 _WHERE = "https://image-net.org (ILSVRC 2012, training images; free after registration)"
 _WHOLE = "ILSVRC2012_img_train.tar"
@@ -22,33 +21,33 @@ _FOLDERS = ("", "train", "ILSVRC2012_img_train", "ILSVRC/Data/CLS-LOC/train")
 
 
 def load_imagenet_part(name: str, data: Path | None) -> Dataset:
-    """Load the training images of a set's classes, in the order of the classes.
+    """Load the training images of the classes of a data set, in the order of the classes.
 
-    Each class is a folder ``n01847000/`` or an archive ``n01847000.tar``, in
-    `data` or in ``train/`` below it; or all of them are in the official
-    ``ILSVRC2012_img_train.tar``, which is read in place.
+    Each class is a folder ``n01847000/`` or an archive ``n01847000.tar`` in `data` or in its
+    subfolder ``train/``; or all classes are in the official ``ILSVRC2012_img_train.tar``, which
+    is read without unpacking.
     """
     if data is None:
         raise DatasetError(
-            f"No folder was given for the data set {name!r}, which is not part of this program; "
-            f"download {_WHOLE} from {_WHERE} and give the folder it lies in (--data)."
+            f"The data set {name!r} needs a folder (--data); download {_WHOLE} from {_WHERE} and "
+            "give its folder."
         )
     if data.is_file() and data.name != _WHOLE:
         raise DatasetError(
-            f"{str(data)!r} is a file, and not {_WHOLE} with the data set {name!r}; "
-            "--data wants the folder that or the classes lie in: give that folder."
+            f"{str(data)!r} is a file, but not {_WHOLE}; --data must be that file, its folder or "
+            f"the folder of the classes of {name!r}."
         )
     try:
         pieces = _pieces(name, data)
     except (OSError, tarfile.TarError) as error:
         raise DatasetError(
-            f"An archive of {name} is broken or half-downloaded ({error}); "
+            f"An archive of {name} is damaged or incomplete ({error}); "
             f"download it again from {_WHERE}."
         ) from error
     missing = [synset for synset in synsets(name) if not pieces.get(synset)]
     if missing:
         raise DatasetError(
-            f"{str(data)!r} has no pictures of {len(missing)} of the {len(synsets(name))} classes "
+            f"{str(data)!r} has no images of {len(missing)} of the {len(synsets(name))} classes "
             f"of {name} ({some(missing)}); put {_WHOLE}, or a folder or .tar for each class, "
             f"there, from {_WHERE}."
         )
@@ -67,7 +66,7 @@ def _pieces(name: str, data: Path) -> dict[str, list[ArchiveMember]]:
     whole = next((p for p in (data, data / _WHOLE) if p.is_file() and p.name == _WHOLE), None)
     if whole is not None:
         members = {
-            PurePosixPath(m.name).stem: m.offset for m in tar_members(whole, 0, only_pictures=False)
+            PurePosixPath(m.name).stem: m.offset for m in tar_members(whole, 0, only_images=False)
         }
         offsets = {synset: members[synset] for synset in synsets(name) if synset in members}
         return {synset: _sorted(whole, offset) for synset, offset in offsets.items()}

@@ -14,7 +14,7 @@ from likewise.images.unreadable import summarize_skipped
 from likewise.progress import Progress, silent
 from likewise_bench.datasets.base import Dataset, some
 
-_FORM = "the first column of a table is the file below the folder, every other column an criterion"
+_FORM = "the first column must be the file path in the folder, every other column a criterion"
 
 
 def load_labels_csv(
@@ -31,19 +31,18 @@ def load_labels_csv(
     images : path
         The folder.
     labels : path
-        A CSV file with a header; commas, semicolons or tabs between the cells.
-        The first column is the file below the folder, every other column an
-        criterion. A column with empty cells is no criterion until they are filled;
-        the others are.
+        A CSV file with a header, separated by commas, semicolons or tabs. The first column is
+        the file path in the folder, every other column a criterion. Columns with empty cells
+        cannot be used as criteria.
     name : str, optional
-        What to call the set; by default what the folder is called.
+        Name of the data set; default: name of the folder.
     progress : Progress
-        Told how many pictures were looked at.
+        Called with the number of images read.
 
     Raises
     ------
     DatasetError
-        If the table and the folder do not name the same pictures, or no column is full.
+        If the table and the folder have different files, or every column has empty cells.
     """
     table = Path(labels).expanduser()
     columns, rows = read_labels(table)
@@ -53,8 +52,8 @@ def load_labels_csv(
     _check_same(table, collection.folder, rows.keys() - {one.name for one in broken}, set(names))
     if broken:
         warnings.warn(
-            f"Left out, because they cannot be read, are {len(broken)} of the {len(rows)} "
-            f"pictures in {table.name}:\n{summarize_skipped(broken)}",
+            f"{len(broken)} of the {len(rows)} images in {table.name} cannot be read and were "
+            f"skipped:\n{summarize_skipped(broken)}",
             LikewiseWarning,
             stacklevel=2,
         )
@@ -63,8 +62,7 @@ def load_labels_csv(
     criteria = {column: found[:, i] for i, column in enumerate(columns) if column not in gaps}
     if not criteria:
         raise DatasetError(" ".join(gaps.values()))
-    called = name or collection.folder.resolve().name
-    return Dataset(called, criteria, collection, unusable=gaps)
+    return Dataset(name or collection.folder.resolve().name, criteria, collection, unusable=gaps)
 
 
 def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
@@ -80,14 +78,14 @@ def read_labels(table: Path) -> tuple[list[str], dict[str, list[str]]]:
         if len(cells) != len(columns) + 1:
             raise DatasetError(
                 f"Row {number} of {str(table)!r} has {len(cells)} cells where the header has "
-                f"{len(columns) + 1}; put texts that hold the separator in quotes."
+                f"{len(columns) + 1}; put texts that contain the separator in quotes."
             )
         file = PurePosixPath(cells[0]).as_posix()
         if file in rows:
-            raise DatasetError(f"{file!r} stands twice in {str(table)!r}; keep one of its rows.")
+            raise DatasetError(f"{file!r} occurs twice in {str(table)!r}; keep one of its rows.")
         rows[file] = cells[1:]
     if not rows:
-        raise DatasetError(f"{str(table)!r} has no rows; give every file one, with its labels.")
+        raise DatasetError(f"{str(table)!r} has no rows; add one row per file, with its labels.")
     return columns, rows
 
 
@@ -99,18 +97,18 @@ def _gaps(table: Path, columns: list[str], rows: dict[str, list[str]]) -> dict[s
         if empty:
             gaps[column] = (
                 f"{str(table)!r} has no {column!r} for {len(empty)} of {len(rows)} files "
-                f"({some(empty)}); give every file one, or leave those files out."
+                f"({some(empty)}); fill in these cells, or remove these files."
             )
     return gaps
 
 
 def _read_lines(table: Path) -> list[list[str]]:
     if not table.is_file():
-        raise DatasetError(f"There is no table of labels {str(table)!r}; {_FORM}.")
+        raise DatasetError(f"The table of labels {str(table)!r} does not exist; {_FORM}.")
     try:
         text = table.read_bytes().decode("utf-8-sig")
         separator = max(",;\t", key="".join(text.splitlines()[:1]).count)
-        stream = io.StringIO(text, newline="")  # line ends inside quotes belong to the cell
+        stream = io.StringIO(text, newline="")  # keep line ends inside quotes
         lines = list(csv.reader(stream, delimiter=separator, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(
@@ -126,17 +124,17 @@ def _check_header(table: Path, columns: list[str]) -> None:
     if not columns or wrong:
         reason = "has one column only" if not columns else f"has a bad header ({some(wrong)})"
         raise DatasetError(
-            f"{str(table)!r} {reason}; {_FORM}, each with a name of its own in the first row."
+            f"{str(table)!r} {reason}; {_FORM}, with a unique name in the first row."
         )
 
 
 def _check_same(table: Path, folder: Path, in_table: set[str], in_folder: set[str]) -> None:
-    """Raise if the table and the folder do not name the same files."""
+    """Raise an error unless the table and the folder have the same files."""
     only = {"table": sorted(in_table - in_folder), "folder": sorted(in_folder - in_table)}
     if any(only.values()):
         reasons = [f"{len(n)} only in the {place}: {some(n)}" for place, n in only.items() if n]
         raise DatasetError(
-            f"{str(table)!r} and the folder {str(folder)!r} do not name the same pictures "
-            f"({'; '.join(reasons)}); give the folder the table was made for, or bring both to "
-            "the same files."
+            f"{str(table)!r} and the folder {str(folder)!r} have different files "
+            f"({'; '.join(reasons)}); give the folder that belongs to the table, or make both "
+            "contain the same files."
         )

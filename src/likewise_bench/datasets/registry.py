@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import DatasetError, InvalidParameterError, UnknownNameError
-from likewise_bench.datasets.base import Dataset
-from likewise_bench.datasets.criteria import known_criteria
+from likewise_bench.datasets.base import Dataset, known_criteria
 from likewise_bench.datasets.imagenet import (
     load_imagenet10,
     load_imagenet10_dac,
@@ -30,7 +29,7 @@ from likewise_bench.datasets.vision import (
 class Source:
     """Loader, description and criteria of a data set.
 
-    Criteria stand here where neither `criteria.toml` nor a file of its own has them.
+    `criteria` is empty if they are in `criteria.toml` or in the data set's own table.
     """
 
     load: Callable[..., Dataset]
@@ -44,19 +43,19 @@ def load_dataset(name: str, data: str | PathLike[str] | None = None, **options: 
     Parameters
     ----------
     name : str
-        One of `DATASETS`. ``cross`` may name its two sides and how each is
-        sorted: ``cross:digits/digit+scenes/shape``.
+        One of `DATASETS`. ``cross`` may be followed by the data sets and criteria of its two
+        sides: ``cross:digits/digit+scenes/shape``.
     data : path, optional
-        The folder its archive or files are in; generated sets need none.
+        Folder of the archive or files; synthetic data sets need none.
     **options
-        For the loader: `n_images` and `seed` of ``scenes`` and ``cross``.
+        Options of the loader: `n_images` and `seed` of ``scenes`` and ``cross``.
 
     Raises
     ------
     UnknownNameError
-        If there is no such data set.
+        If the name is unknown.
     DatasetError
-        If its files are missing, broken, or do not fit.
+        If files are missing, damaged or inconsistent.
 
     Examples
     --------
@@ -77,20 +76,20 @@ def criteria_of(name: str) -> list[str]:
     return list(DATASETS[name].criteria) or known_criteria(name)
 
 
-_OURS = "one of this project's own for evaluation, which cannot be downloaded; give"
-_BUILT = "which `python -m benchmarks.analysis.debian_datasets DIR` builds; run that, and give"
+_OURS = "which is not public; give"
+_BUILT = "built by `python -m benchmarks.analysis.debian_datasets DIR`; run that and give"
 
 
-def _load_folder(name: str, data: Path | None, *, whence: str = _OURS) -> Dataset:
+def _load_folder(name: str, data: Path | None, *, origin: str = _OURS) -> Dataset:
     """Load ``images/`` with ``labels.csv`` from ``NAME/`` below `data`, or from `data` itself."""
     places = [] if data is None else [data / name, data]
     for place in places:
         if (place / "labels.csv").is_file():
             return load_labels_csv(place / "images", place / "labels.csv", name=name)
-    where = "No folder was given" if data is None else f"{str(data)!r} is not the folder"
+    where = "Missing --data" if data is None else f"{str(data)!r} is not the folder"
     raise DatasetError(
-        f"{where} for the data set {name!r}, {whence} the folder that holds "
-        f"{name}/images/ and {name}/labels.csv (--data), or any pictures with a table of your own "
+        f"{where} for the data set {name!r}, {origin} the folder that contains "
+        f"{name}/images/ and {name}/labels.csv (--data), or your own images and labels "
         "(--images DIR --labels FILE.csv)."
     )
 
@@ -102,8 +101,8 @@ def _load_cross(
     names = sides.split("+")
     if len(names) != 2 or not all(names):
         raise InvalidParameterError(
-            f"'cross:{sides}' does not name two data sets; write cross:LEFT+RIGHT, each the name "
-            "of a set, or name/criterion: cross:digits/digit+scenes/shape."
+            f"cross needs two data sets, got 'cross:{sides}'; write cross:LEFT+RIGHT, each NAME or "
+            "NAME/CRITERION, for example cross:digits/digit+scenes/shape."
         )
     left, right = (_side(side, data) for side in names)
     return cross(left, right, name=f"cross:{sides}", **options)
@@ -129,7 +128,7 @@ _DEBIAN_SETS = {
 DATASETS: dict[str, Source] = {
     "scenes": Source(
         load_scenes,
-        "painted: shape x colour x background x size, 64 px; no files",
+        "synthetic: shape x colour x background x size, 64 px; no files",
         tuple(FACTORS),
     ),
     "digits": Source(
@@ -139,7 +138,7 @@ DATASETS: dict[str, Source] = {
     ),
     "cross": Source(
         _load_cross,
-        "two things side by side, from any two sets with pictures",
+        "two images side by side, from any two data sets with images",
         ("left", "right"),
     ),
     "cifar10": Source(load_cifar10, "CIFAR-10: python or binary version, or cifar10.zip"),
@@ -150,13 +149,15 @@ DATASETS: dict[str, Source] = {
     ),
     "imagenet10": Source(load_imagenet10, "PCL's ten classes of ILSVRC 2012, training images"),
     "imagenet10-dac": Source(load_imagenet10_dac, "CC's ten classes of ILSVRC 2012, training"),
-    "imagenet-dogs": Source(load_imagenet_dogs, "fifteen dogs of ILSVRC 2012, training images"),
+    "imagenet-dogs": Source(
+        load_imagenet_dogs, "fifteen dog breeds of ILSVRC 2012, training images"
+    ),
     "fashion-mnist": Source(load_fashion_mnist, "Fashion-MNIST: four IDX files"),
     "fashion": Source(partial(_load_folder, "fashion"), "product photos: images/ and labels.csv"),
     "fruits": Source(partial(_load_folder, "fruits"), "fruit photos: images/ and labels.csv"),
     "cards": Source(partial(_load_folder, "cards"), "playing cards: images/ and labels.csv"),
     **{
-        name: Source(partial(_load_folder, name, whence=_BUILT), about, criteria)
+        name: Source(partial(_load_folder, name, origin=_BUILT), about, criteria)
         for name, (about, criteria) in _DEBIAN_SETS.items()
     },
 }

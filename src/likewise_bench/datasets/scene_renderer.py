@@ -1,7 +1,7 @@
 """Render a batch of scenes: one coloured shape on one background, antialiased.
 
-Everything is arithmetic on arrays in double precision, so that the same numbers give the
-same bytes on every machine.
+All arithmetic is on arrays in double precision, so that the same random numbers give the same
+bytes on every machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.str_]
 
-#: Points and inner radius (outer = 1) of each shape: all four are stars, even the disc.
+#: Points and inner radius (outer = 1) of each shape; every shape is drawn as a star polygon.
 SHAPES: Mapping[str, tuple[int, float]] = {
     "disc": (48, float(np.cos(np.pi / 48))),
     "square": (4, float(np.cos(np.pi / 4))),
@@ -26,26 +26,26 @@ COLOURS: Mapping[str, Sequence[float]] = {
     "blue": (0.13, 0.22, 0.68),
     "black": (0.10, 0.10, 0.11),
 }
-#: The two colours each background is made of.
+#: Both colours of each background.
 BACKGROUNDS: Mapping[str, Sequence[Sequence[float]]] = {
     "sky": ((0.33, 0.60, 0.88), (0.84, 0.92, 0.98)),
     "stripes": ((0.93, 0.88, 0.76), (0.78, 0.60, 0.45)),
     "tiles": ((0.88, 0.88, 0.90), (0.60, 0.62, 0.66)),
     "meadow": ((0.28, 0.52, 0.24), (0.58, 0.76, 0.38)),
 }
-#: Radii, in pixels, of discs with the area of a shape; from, to.
+#: Range of the radius, in pixels, of the disc with the area of the shape.
 SIZES: Mapping[str, tuple[float, float]] = {"small": (7.5, 9.5), "large": (13.0, 15.5)}
 PIXELS = 64
 _FINE = 2  # each pixel is the mean of _FINE x _FINE points
-_REACH = 1.56  # the corner of the pointiest shape, in radii of the disc of the same area
+_REACH = 1.56  # largest outer radius of a shape, relative to the disc of the same area
 
 
 @dataclass(frozen=True)
 class Draws:
     """Random parameters of each image, uniform in [0, 1); rows are images."""
 
-    pose: Floats  # (b, 5) turn, across, down, size, direction of the light
-    texture: Floats  # (b, 4) turn, period, two phases
+    pose: Floats  # (b, 5) rotation, x, y, size, direction of the light
+    texture: Floats  # (b, 4) rotation, period, two phases
     tint: Floats  # (b, 3, 3) shape and both background colours
     patches: Floats  # (b, 9, 9) the meadow
     grain: Floats  # (b, PIXELS, PIXELS)
@@ -66,9 +66,9 @@ def paint(shapes: Texts, colours: Texts, backgrounds: Texts, sizes: Texts, draws
     cover, light = (_coarse(part)[..., None] for part in _shape(shapes, sizes, draws, across, down))
     weave = _coarse(_background(backgrounds, draws, across, down))[..., None]
     behind = ground[:, None, None, 0] * (1 - weave) + ground[:, None, None, 1] * weave
-    pictures = behind * (1 - cover) + fill[:, None, None] * light * cover
-    pictures += (draws.grain[..., None] - 0.5) * 0.06
-    clipped: Floats = pictures.clip(0, 1)
+    images = behind * (1 - cover) + fill[:, None, None] * light * cover
+    images += (draws.grain[..., None] - 0.5) * 0.06
+    clipped: Floats = images.clip(0, 1)
     return clipped
 
 
@@ -90,8 +90,8 @@ def _shape(
 ) -> tuple[Floats, Floats]:
     """Return the coverage of the shape at each subpixel (b, p, p), and its shading.
 
-    All shapes of one size have one area, and their centres range over one square: neither
-    the amount of colour nor the place tells the shape.
+    All shapes of a size have the same area and the same range of positions, so neither reveals
+    the shape.
     """
     turn, x, y, size, lamp = _columns(draws.pose)
     low, high = np.array([SIZES[name] for name in sizes]).T[:, :, None, None]
@@ -108,8 +108,8 @@ def _shape(
 def _edge(shapes: Texts, angle: Floats) -> Floats:
     """Return the radius of the outline in each direction; shapes have the area of the unit disc.
 
-    Between a point at angle 0 and radius R and its notch at angle β and radius qR the edge
-    is straight: 1/ρ = [sin(β - φ) + sin(φ)/q] / (R sin β), which is one sine shifted by δ.
+    Between an outer corner at angle 0, radius R and an inner corner at angle β, radius qR the
+    edge is straight: 1/ρ = [sin(β - φ) + sin(φ)/q] / (R sin β), a sine shifted by δ.
     The area is n q R² sin β.
     """
     points, inner = np.array([SHAPES[name] for name in shapes]).T[:, :, None, None]
@@ -123,7 +123,7 @@ def _edge(shapes: Texts, angle: Floats) -> Floats:
 
 
 def _background(names: Texts, draws: Draws, across: Floats, down: Floats) -> Floats:
-    """Return the share of the second colour at each subpixel (b, p, p)."""
+    """Return the fraction of the second colour at each subpixel (b, p, p)."""
     weave = np.empty((len(names), PIXELS * _FINE, PIXELS * _FINE))
     for name, texture in _TEXTURES.items():
         rows = names == name

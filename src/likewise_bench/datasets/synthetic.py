@@ -34,21 +34,21 @@ def make_scenes(
 ) -> tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]:
     """Render `n_images` scenes; return pixels (n, 64, 64, 3) and the labels of each criterion.
 
-    Pictures come in blocks of 128 that hold every combination once, in random order. The
-    first pictures of a seed are the same whatever `n_images` is.
+    Every block of 128 images has each combination once, in random order. The first images of a
+    seed do not depend on `n_images`.
 
     Examples
     --------
-    >>> pictures, criteria = make_scenes(128, seed=0)
-    >>> pictures.shape, sorted(criteria)
+    >>> images, criteria = make_scenes(128, seed=0)
+    >>> images.shape, sorted(criteria)
     ((128, 64, 64, 3), ['background', 'colour', 'shape', 'size'])
     """
     if n_images < 1:
-        raise InvalidParameterError(f"n_images={n_images} is no collection; ask for at least 1.")
+        raise InvalidParameterError(f"n_images must be >= 1, got {n_images}.")
     blocks = [_block(seed, number) for number in range(-(-n_images // BLOCK))]
-    pictures = np.concatenate([pictures for pictures, _ in blocks])[:n_images]
+    images = np.concatenate([images for images, _ in blocks])[:n_images]
     labels = np.concatenate([labels for _, labels in blocks])[:n_images]
-    return pictures, {name: labels[:, column] for column, name in enumerate(FACTORS)}
+    return images, {name: labels[:, column] for column, name in enumerate(FACTORS)}
 
 
 def _block(seed: int, number: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.str_]]:
@@ -56,8 +56,8 @@ def _block(seed: int, number: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
     labels = stream(seed, "scenes", VERSION, "order", number).permutation(_COMBINATIONS)
     draws = Draws.make(stream(seed, "scenes", VERSION, "draws", number), BLOCK)
     shapes, colours, backgrounds, sizes = labels.T
-    pictures = paint(shapes, colours, backgrounds, sizes, draws)
-    return np.floor(pictures * 255 + 0.5).astype(np.uint8), labels
+    images = paint(shapes, colours, backgrounds, sizes, draws)
+    return np.floor(images * 255 + 0.5).astype(np.uint8), labels
 
 
 class SideBySide:
@@ -67,9 +67,9 @@ class SideBySide:
     ----------
     left, right : ImageCollection
     pairs : array of shape (n, 2)
-        Positions in `left` and `right`.
+        Indexes in `left` and `right`.
     size : int
-        Height of the pictures, and half their width.
+        Height of the images, and half their width.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class Side:
         """Return the images of a data set with the labels of a criterion, by default the first."""
         if dataset.collection is None:
             raise InvalidParameterError(
-                f"The data set {dataset.name!r} has vectors but no pictures to put side by side; "
-                "choose one with pictures."
+                f"The data set {dataset.name!r} has only vectors, no images; choose "
+                "a data set with images."
             )
         return cls(dataset.collection, dataset.labels(criterion or next(iter(dataset.criteria))))
 
@@ -127,22 +127,20 @@ def cross(
 ) -> Dataset:
     """Pair random images of two data sets; the sides are independent.
 
-    No picture is used a second time before all of its side have been used.
+    No image of a side is repeated before all of its images have been used.
 
     Parameters
     ----------
     left, right : Side
     n_images : int
     size : int
-        Height of the pictures, and half their width.
+        Height of the images, and half their width.
     seed : int
     name : str
-        What to call the set.
+        Name of the data set.
     """
     if n_images < 1 or size < 1:
-        raise InvalidParameterError(
-            f"n_images={n_images} and size={size} make no pictures; choose at least 1 for both."
-        )
+        raise InvalidParameterError(f"n_images and size must be >= 1, got {n_images} and {size}.")
     columns = [
         _draw(len(side.labels), n_images, stream(seed, "cross", place))
         for place, side in (("left", left), ("right", right))
@@ -152,23 +150,23 @@ def cross(
     return Dataset(name, labels, collection)
 
 
-def _draw(n_pictures: int, n_images: int, rng: np.random.Generator) -> Indexes:
+def _draw(n_available: int, n_images: int, rng: np.random.Generator) -> Indexes:
     """Return `n_images` positions: concatenated random permutations of all images."""
-    rounds = [rng.permutation(n_pictures) for _ in range(-(-n_images // n_pictures))]
+    rounds = [rng.permutation(n_available) for _ in range(-(-n_images // n_available))]
     return np.concatenate(rounds)[:n_images].astype(np.intp)
 
 
 def load_scenes(data: Path | None = None, *, n_images: int = 2048, seed: int = 0) -> Dataset:
     """Render the data set `scenes`; `data` is not used."""
-    pictures, criteria = make_scenes(n_images, seed=seed)
-    return Dataset("scenes", criteria, ArrayCollection(pictures))
+    images, criteria = make_scenes(n_images, seed=seed)
+    return Dataset("scenes", criteria, ArrayCollection(images))
 
 
 def load_digits(data: Path | None = None) -> Dataset:
     """Return 1,797 handwritten digits of 8 x 8 pixels, as images and as vectors.
 
-    Sorted by `digit`, by `parity` and by `half`: the last two are unions of
-    digits that look nothing alike.
+    The criteria are `digit`, `parity` and `half`; the classes of the last two are unions of
+    dissimilar digits.
     """
     from sklearn import datasets
 

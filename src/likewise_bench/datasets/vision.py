@@ -17,8 +17,7 @@ from likewise_bench.datasets.archives import (
     members_of,
     read_pickle,
 )
-from likewise_bench.datasets.base import Dataset, some
-from likewise_bench.datasets.criteria import class_names, criteria
+from likewise_bench.datasets.base import Dataset, class_names, criteria, some
 
 
 def load_class_folders(source: Published, form: Form, path: Path) -> Dataset:
@@ -27,7 +26,7 @@ def load_class_folders(source: Published, form: Form, path: Path) -> Dataset:
     Raises
     ------
     DatasetError
-        If there are no training pictures, or pictures of a class the set does not have.
+        If there are no training images, or images of an unknown class.
     """
     with source.reading(form, path):
         pieces = [(PurePosixPath(piece.name).parts, piece) for piece in members_of(path)]
@@ -39,7 +38,7 @@ def load_class_folders(source: Published, form: Form, path: Path) -> Dataset:
     n_train = len(by_part["train"])
     unknown = sorted({name for name, _ in found} - set(class_names(source.name)))
     if unknown or not n_train:
-        reason = f"pictures of {some(unknown)}" if unknown else "no pictures in train/<class>/"
+        reason = f"images of {some(unknown)}" if unknown else "no images in train/<class>/"
         raise DatasetError(
             f"{str(path)!r} has {reason}, so it is not the data set {source.name!r} "
             f"(classes: {', '.join(class_names(source.name))}); give another folder or archive."
@@ -137,12 +136,12 @@ def _load(source: Published, form: Form, path: Path, *, label: str, n_label_byte
             f"{source.name} has {len(names)} classes; give the folder of {source.name}."
         )
     pixels = np.concatenate([pixels for _, pixels in batches])
-    pictures = pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    images = pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     n_train = len(numbers) - len(batches[-1][0])
     return Dataset(
         source.name,
         criteria(source.name, names[numbers]),
-        ArrayCollection(np.ascontiguousarray(pictures)),
+        ArrayCollection(np.ascontiguousarray(images)),
         train=np.arange(n_train),
         test=np.arange(n_train, len(numbers)),
     )
@@ -153,25 +152,25 @@ def _python(content: bytes, name: str, label: str) -> tuple[npt.NDArray[np.intp]
     batch = read_pickle(content, name)
     if label not in batch or "data" not in batch:
         raise DatasetError(
-            f"{name!r} has {', '.join(sorted(batch))}, but no {label!r} or no 'data'; "
-            "it is a batch of another data set: give the folder of the right one."
+            f"{name!r} must have {label!r} and 'data', got {', '.join(sorted(batch))}; "
+            "it belongs to another data set: give the folder of the right one."
         )
     try:
         numbers, pixels = np.asarray(batch[label], dtype=np.intp), np.asarray(batch["data"])
     except (OverflowError, TypeError, ValueError) as error:  # lists of lists, None, huge numbers
         raise DatasetError(
-            f"{name!r} cannot be read as arrays ({error}); it is broken, or not the official "
+            f"{name!r} cannot be read as arrays ({error}); it is damaged or not the official "
             "file: download the archive again."
         ) from error
     if numbers.ndim != 1:
         raise DatasetError(
-            f"{name!r} holds labels of shape {numbers.shape}, not one for each picture; "
-            "it is broken, or not the official file: download the archive again."
+            f"{name!r} must have one label per image, got labels of shape {numbers.shape}; "
+            "it is damaged or not the official file: download the archive again."
         )
     if pixels.dtype != np.uint8 or pixels.shape != (len(numbers), _N_VALUES):
         raise DatasetError(
-            f"{name!r} holds {pixels.dtype} of shape {pixels.shape} for {len(numbers)} labels, "
-            f"not bytes of shape ({len(numbers)}, {_N_VALUES}); download the archive again."
+            f"{name!r} must have uint8 pixels of shape ({len(numbers)}, {_N_VALUES}), got "
+            f"{pixels.dtype} of shape {pixels.shape}; download the archive again."
         )
     return numbers, pixels
 
@@ -181,8 +180,8 @@ def _binary(content: bytes, name: str, n_label_bytes: int) -> tuple[npt.NDArray[
     n_record = n_label_bytes + _N_VALUES
     if not content or len(content) % n_record:
         raise DatasetError(
-            f"{name!r} has {len(content):,} bytes, which are no whole number of pictures of "
-            f"{n_record:,} bytes; it is cut short, or of another data set: unpack it again."
+            f"{name!r} must be a multiple of {n_record:,} bytes, got {len(content):,}; it is "
+            "truncated or belongs to another data set: unpack it again."
         )
     records = np.frombuffer(content, dtype=np.uint8).reshape(-1, n_record)
     return records[:, n_label_bytes - 1].astype(np.intp), records[:, n_label_bytes:]
@@ -207,19 +206,18 @@ STL10 = Published(
 def load_stl10(data: Path | None) -> Dataset:
     """Load STL-10's labelled images, and from the unpacked folder also the unlabelled ones.
 
-    These stay on disk and are read as they are looked at; out of the packed archive they
-    cannot be read so, and are left alone.
+    Unlabelled images are memory-mapped, which is not possible in the packed archive.
     """
     form, path = STL10.find(data)
     contents = STL10.read_files(form, path)
     parts = [_part(contents, part) for part in ("train", "test")]
-    pictures = np.concatenate([pictures for pictures, _ in parts])
+    images = np.concatenate([images for images, _ in parts])
     numbers = np.concatenate([numbers for _, numbers in parts])
     n_train = len(parts[0][1])
     return Dataset(
         "stl10",
         criteria("stl10", np.array(class_names("stl10"))[numbers]),
-        ArrayCollection(pictures),
+        ArrayCollection(images),
         train=np.arange(n_train),
         test=np.arange(n_train, len(numbers)),
         unlabelled=_unlabelled(path / "unlabeled_X.bin"),
@@ -229,12 +227,12 @@ def load_stl10(data: Path | None) -> Dataset:
 def _unlabelled(path: Path) -> ArrayCollection | None:
     if not path.is_file():
         return None
-    n_bytes, n_picture = path.stat().st_size, 3 * _SIZE * _SIZE
-    if n_bytes == 0 or n_bytes % n_picture:
+    n_bytes, n_image_bytes = path.stat().st_size, 3 * _SIZE * _SIZE
+    if n_bytes == 0 or n_bytes % n_image_bytes:
         raise DatasetError(
-            f"{str(path)!r} has {n_bytes:,} bytes, which is no whole number of pictures of "
-            f"{n_picture:,}; it is cut short: unpack the archive again, or remove this file to do "
-            "without the unlabelled images."
+            f"{str(path)!r} must be a multiple of {n_image_bytes:,} bytes, got {n_bytes:,}; it is "
+            "truncated: unpack the archive again, or remove this file to use no unlabelled "
+            "images."
         )
     on_disk = np.memmap(path, dtype=np.uint8, mode="r").reshape(-1, 3, _SIZE, _SIZE)
     return ArrayCollection(on_disk.transpose(0, 3, 2, 1))
@@ -245,21 +243,21 @@ def _part(
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
     """Return images (n, 96, 96, 3), stored column by column in the file, and classes from 0."""
     content, labels = contents[f"{part}_X.bin"], contents[f"{part}_y.bin"]
-    n_picture = 3 * _SIZE * _SIZE
-    if not labels or len(content) != len(labels) * n_picture:
+    n_image_bytes = 3 * _SIZE * _SIZE
+    if not labels or len(content) != len(labels) * n_image_bytes:
         raise DatasetError(
-            f"'{part}_X.bin' has {len(content):,} bytes, not the {n_picture:,} a picture that the "
-            f"{len(labels):,} labels of '{part}_y.bin' ask for; one of them is cut short: "
+            f"'{part}_X.bin' must have {n_image_bytes:,} bytes per label of '{part}_y.bin', got "
+            f"{len(content):,} bytes and {len(labels):,} labels; one of them is truncated: "
             "unpack the archive again."
         )
-    pictures = np.frombuffer(content, dtype=np.uint8).reshape(-1, 3, _SIZE, _SIZE)
+    images = np.frombuffer(content, dtype=np.uint8).reshape(-1, 3, _SIZE, _SIZE)
     numbers = np.frombuffer(labels, dtype=np.uint8).astype(np.intp) - 1
     if numbers.min() < 0 or numbers.max() > 9:
         raise DatasetError(
-            f"'{part}_y.bin' has labels from {numbers.min() + 1} to {numbers.max() + 1}, not from "
-            "1 to 10; it is damaged: unpack the archive again."
+            f"'{part}_y.bin' must have labels from 1 to 10, got {numbers.min() + 1} to "
+            f"{numbers.max() + 1}; it is damaged: unpack the archive again."
         )
-    return np.ascontiguousarray(pictures.transpose(0, 3, 2, 1)), numbers
+    return np.ascontiguousarray(images.transpose(0, 3, 2, 1)), numbers
 
 
 _WHERE = (
@@ -285,7 +283,7 @@ def load_fashion_mnist(data: Path | None) -> Dataset:
         if found.ndim != 3 or numbers.shape != found.shape[:1] or numbers.max(initial=0) > 9:
             raise DatasetError(
                 f"{files[0]!r} of shape {found.shape} and {files[1]!r} of shape {numbers.shape} "
-                f"are not pictures with a class from 0 to 9 each; download both from {_WHERE}."
+                f"must be images and their classes from 0 to 9; download both from {_WHERE}."
             )
     classes = np.array(class_names("fashion-mnist"))[np.concatenate([labels, test_labels])]
     return Dataset(
@@ -300,23 +298,22 @@ def load_fashion_mnist(data: Path | None) -> Dataset:
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Return the array in an IDX file of bytes, gzipped or not.
 
-    The format: two zero bytes, 8 (bytes follow), the number of dimensions,
-    each dimension as four bytes with the greatest first, then the values.
+    Format: two zero bytes, 8 (type uint8), the number of dimensions, each dimension as a
+    big-endian 32-bit integer, then the values.
     """
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(
-            f"{str(path)!r} is broken or half-downloaded ({error}); "
-            f"download it again from {_WHERE}."
+            f"{str(path)!r} is damaged or incomplete ({error}); download it again from {_WHERE}."
         ) from error
     n_head = 4 + 4 * content[3] if content[:3] == b"\0\0\x08" and len(content) > 3 else 0
     shape = np.frombuffer(content[4:n_head], ">u4").tolist() if n_head <= len(content) else []
     if not shape or math.prod(shape) != len(content) - n_head:
         raise DatasetError(
-            f"{str(path)!r} is no whole IDX file of bytes (shape {shape} in {len(content):,} "
-            f"bytes); download it again from {_WHERE}."
+            f"{str(path)!r} is not a complete IDX file of uint8 (shape {shape}, "
+            f"{len(content):,} bytes); download it again from {_WHERE}."
         )
     return np.frombuffer(content, np.uint8, offset=n_head).reshape(shape)
 
@@ -325,13 +322,13 @@ def _find(data: Path | None, file: str) -> Path:
     """Return the path of a file, with or without ``.gz``; names also occur with a dot."""
     if data is None:
         raise DatasetError(
-            "No folder was given for the data set 'fashion-mnist', which is not part of this "
-            f"program; download its four files from {_WHERE} and give their folder (--data)."
+            "The data set 'fashion-mnist' needs a folder (--data); download its four files from "
+            f"{_WHERE} and give their folder."
         )
     if data.is_file():
         raise DatasetError(
-            f"{str(data)!r} is a file; --data wants the folder the four files of the data set "
-            f"'fashion-mnist' (from {_WHERE}) are in: give that folder."
+            f"{str(data)!r} is a file; --data must be the folder of the four files of "
+            f"'fashion-mnist' (from {_WHERE})."
         )
     names = [file + ".gz", file, file.replace("-idx", ".idx")]
     for path in (data / folder / name for folder in _FOLDERS for name in names):
@@ -370,9 +367,9 @@ def load_tiny_imagenet(data: Path | None) -> Dataset:
     ]
     if not found:
         raise DatasetError(
-            f"{str(path)!r} has no pictures in train/<class>/images/, so it is not Tiny-ImageNet; "
+            f"{str(path)!r} has no images in train/<class>/images/, so it is not Tiny-ImageNet; "
             f"{TINY_IMAGENET.how_to_get('a folder')} and give that folder."
         )
     classes = np.array([name for name, _ in found])
-    pictures = ArchiveCollection([piece for _, piece in found])
-    return Dataset("tiny-imagenet", {"class": classes}, pictures)
+    images = ArchiveCollection([piece for _, piece in found])
+    return Dataset("tiny-imagenet", {"class": classes}, images)

@@ -1,22 +1,64 @@
-"""Similarity of positive and negative pairs by epoch."""
+"""Similarity of positive and negative pairs by epoch: what NT-Xent works on."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from likewise.errors import InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.objective import Batch
 from likewise.estimators.registry import method_class
 from likewise.estimators.settings import defaults
-from likewise_bench.plots.pair_similarities import Similarities, pair_similarities
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.plots.style import colour, new_figure
 from likewise_bench.spec import RunSpec
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+class Similarities(NamedTuple):
+    """Mean and variance of the cosines of positive and of negative pairs at one level."""
+
+    positive: tuple[float, float]
+    negative: tuple[float, float]
+
+
+@torch.no_grad()
+def pair_similarities(
+    learner: NetworkLearner, n_images: int = 256
+) -> tuple[Similarities, Similarities]:
+    """Return the similarities between two views of some images, of instances and of clusters.
+
+    Parameters
+    ----------
+    learner : NetworkLearner
+        After `start`; its state is not changed.
+    n_images : int
+        Number of images, the first ones of the collection.
+
+    Notes
+    -----
+    [CC]_ Figure 3: rows of the projections, and columns of the soft assignments, of two views.
+    """
+    with learner.evaluating():
+        a, b = Batch(learner, 0, np.arange(min(n_images, len(learner.data)))).views
+    return _similarities(a.z, b.z), _similarities(a.p.T, b.p.T)
+
+
+def _similarities(a: Tensor, b: Tensor) -> Similarities:
+    cosines = F.normalize(a.float(), dim=1) @ F.normalize(b.float(), dim=1).T
+    same = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)
+    return Similarities(_moments(cosines[same]), _moments(cosines[~same]))
+
+
+def _moments(values: Tensor) -> tuple[float, float]:
+    return float(values.mean()), float(values.var(unbiased=False))
 
 
 _LEVELS = ("instances (rows of z)", "clusters (columns of P)")
@@ -30,8 +72,8 @@ def similarities(request: Request) -> "Figure":
     run = request.needed_run()
     if not trains_in_epochs(run):
         raise InvalidParameterError(
-            f"The method {run.method!r} does not learn from two views, so there are no positive "
-            "and negative pairs to show; choose cc, occ or pcl."
+            f"The method {run.method!r} has no positive and negative pairs, since it does not "
+            "learn from two views; choose cc, occ or pcl."
         )
     run = epoch_by_epoch(run, request.options.get("epochs", 20))
     plotted = set_up(run)

@@ -24,9 +24,9 @@ _TRIVIAL = {
 def answer_curves(request: Request) -> "Figure":
     """Return two panels per task; solid: training images, dashed: held-out images.
 
-    Every point is the mean of runs with that budget, the band their standard deviation. The
-    point at 0 is a run without questions, or k-means where there is none; a ring is a run
-    that might ask about every image and so was told everything, the fully supervised end.
+    Each point is the mean of the runs with that budget, the band their standard deviation. The
+    point at 0 is a run without questions, or k-means if there is none. A ring marks runs whose
+    budget covers every image: the fully supervised limit.
     """
     shown = [task for task in tasks(request.needed_rows()) if task.rows]
     figure = new_figure(8.5, 2.9 * len(shown) + 0.6)
@@ -43,7 +43,7 @@ def answer_curves(request: Request) -> "Figure":
 def _draw(axes: Any, task: Task, metric: str, names: Sequence[str]) -> None:
     zero = _zero(task, metric)
     for name, of in variants(task.groups).items():
-        ink, marker = _look(names.index(name))
+        ink, marker = _colour_and_marker(names.index(name))
         for part, style in (("all", "-"), ("test", "--")):
             points = _points(of, metric, part, zero)
             if points:
@@ -64,8 +64,8 @@ def _zero(task: Task, metric: str) -> float | None:
     if metric == "acc":
         return float(np.mean([row["baselines"]["kmeans_acc"] for row in task.rows]))
     plain = [g for g in task.groups if g.method == "kmeans" and "settings" not in g.spec]
-    marks = [mark for group in plain for mark in group.scores(metric, "all") if mark is not None]
-    return float(np.mean(marks)) if marks else None
+    scores = [s for group in plain for s in group.scores(metric, "all") if s is not None]
+    return float(np.mean(scores)) if scores else None
 
 
 def _points(
@@ -79,15 +79,15 @@ def _points(
 
 
 def _point(group: Group, metric: str, part: str) -> list[tuple[float, float, float]]:
-    marks = [mark for mark in group.scores(metric, part) if mark is not None]
-    if not marks:
+    scores = [score for score in group.scores(metric, part) if score is not None]
+    if not scores:
         return []
     answers = float(np.mean([row["n_answers"] for row in group.rows]))
-    spread = float(np.std(marks, ddof=1)) if len(marks) > 1 else 0.0
-    return [(answers, float(np.mean(marks)), spread)]
+    spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
+    return [(answers, float(np.mean(scores)), spread)]
 
 
-def _look(number: int) -> tuple[str, str]:
+def _colour_and_marker(number: int) -> tuple[str, str]:
     """Return colour and marker; the marker changes when colours repeat."""
     return colour(number), _MARKERS[number // len(COLOURS) % len(_MARKERS)]
 
@@ -97,7 +97,7 @@ def _draw_line(
 ) -> None:
     answers, means, spreads = np.array(points).T
     look: dict[str, Any] = {"color": ink, "linewidth": 1.2, "marker": marker, "markersize": 4}
-    if len(points) == 1 and answers[0] == 0:  # asks nothing: the same at every budget
+    if len(points) == 1 and answers[0] == 0:  # asks nothing: same score at every budget
         axes.plot([0, 1], [means[0]] * 2, style, transform=axes.get_yaxis_transform(), **look)
         return
     axes.plot(answers, means, style, **look)
@@ -125,13 +125,15 @@ def _handles(names: Sequence[str], tested: bool, ended: bool) -> list[Any]:
 
     lines = []
     for number, name in enumerate(names):
-        ink, marker = _look(number)
+        ink, marker = _colour_and_marker(number)
         lines.append(Line2D([], [], color=ink, marker=marker, markersize=4, label=name))
     for text, dashes in _TRIVIAL.values():
         lines.append(Line2D([], [], color="grey", linewidth=0.8, linestyle=dashes, label=text))
     if tested:
-        lines.append(Line2D([], [], color="black", linestyle="--", label="images held out"))
+        lines.append(Line2D([], [], color="black", linestyle="--", label="held-out images"))
     if ended:
         ring: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
-        lines.append(Line2D([], [], color="black", linestyle="", **ring, label="everything told"))
+        lines.append(
+            Line2D([], [], color="black", linestyle="", **ring, label="all images labelled")
+        )
     return lines

@@ -1,4 +1,4 @@
-"""What a figure is drawn from: result rows, or a run with its data and model."""
+"""Input of a figure: result rows, or a run with its data and model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ class Request:
     Parameters
     ----------
     kind : str
-        Which figure.
+        Name of the figure.
     rows : tuple of dict
-        Results, where the figure is drawn from them.
+        Result rows, for figures of results.
     run : RunSpec, optional
-        What to run, where the figure shows a run.
+        The run to perform, for figures of a run.
     options : mapping
-        ``at`` (moments), ``by`` (``tsne`` or ``umap``), ``n`` (how many pictures), ``epochs``.
+        ``at`` (snapshots), ``by`` (``tsne`` or ``umap``), ``n`` (number of images), ``epochs``.
     """
 
     kind: str
@@ -40,8 +40,8 @@ class Request:
         """Return the run; raise an error without one."""
         if self.run is None:
             raise InvalidParameterError(
-                f"The figure {self.kind!r} shows a run; say which: --dataset or --images with "
-                "--labels, --by, --method."
+                f"The figure {self.kind!r} needs a run; give --dataset, or --images and --labels, "
+                "with --by and --method."
             )
         return self.run
 
@@ -50,8 +50,8 @@ class Request:
         rows = tuple(row for row in self.rows if "error" not in row)
         if not rows:
             raise ResultsFileError(
-                f"The figure {self.kind!r} is drawn from results, and there are none; name files "
-                "of results, made by `likewise bench sweep`."
+                f"The figure {self.kind!r} needs results; give results files of "
+                "`likewise bench sweep`."
             )
         return rows
 
@@ -117,7 +117,7 @@ def set_up(run: RunSpec, step: Step = quiet) -> PlottedRun:
 
 
 def indexes_of(plotted: PlottedRun, most: int, seed: int) -> Indexes:
-    """Return at most `n` images, sampled with the named stream, in order."""
+    """Return at most `most` images, sampled with the named stream, in order."""
     import numpy as np
 
     from likewise.random_streams import stream

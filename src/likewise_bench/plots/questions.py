@@ -13,13 +13,13 @@ from likewise.estimators.label_questioner import choose_images
 from likewise.queries.dsac import pace, pseudo_labels, self_paced_weights
 from likewise.random_streams import stream
 from likewise_bench.plots.plotted_run import PlottedRun, Request, set_up
-from likewise_bench.plots.style import colour, new_figure, show_picture
+from likewise_bench.plots.style import colour, new_figure, show_image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_INKS = {"same": "#009E73", "different": "#D55E00"}
+_FRAME_COLOURS = {"same": "#009E73", "different": "#D55E00"}
 _OTHER = "#7f7f7f"
 _COLUMNS = 4
 
@@ -27,7 +27,7 @@ _COLUMNS = 4
 def questions(request: Request) -> "Figure":
     """Return a gallery of the first questions: green same, red different, grey neither.
 
-    A choice shows the picture, then the groups it was compared with, the chosen one in green.
+    A choice shows the image, then the representatives of the groups, the chosen one in green.
     """
     plotted = set_up(request.needed_run())
     plotted.fit()
@@ -37,7 +37,7 @@ def questions(request: Request) -> "Figure":
             f"{plotted.run.method!r} asked no questions, so there is nothing to plot; choose a "
             "method that asks, and give --questions."
         )
-    n_wide = max((len(_pictures(answer)) for answer in answers), default=1)
+    n_wide = max((len(_framed_images(answer)) for answer in answers), default=1)
     columns = max(1, min(_COLUMNS, 12 // n_wide))
     lines = max(1, math.ceil(len(answers) / columns))
     figure = new_figure(columns * (0.75 * n_wide + 0.25), 1.0 * lines + 0.5)
@@ -51,35 +51,36 @@ def questions(request: Request) -> "Figure":
     return figure
 
 
-def _pictures(answer: Answer) -> list[tuple[int, str]]:
+def _framed_images(answer: Answer) -> list[tuple[int, str]]:
     """Return the images of a question with their frame colours."""
     images = answer.question.images
     if answer.question.kind == "pair":
-        ink = _INKS.get(answer.answer, _OTHER)
+        ink = _FRAME_COLOURS.get(answer.answer, _OTHER)
         return [(image, ink) for image in images]
     if answer.question.kind == "label":
         return [(images[0], "#000000")]
     shown = zip(images[1:], answer.question.groups or (), strict=False)
-    said = [
-        (image, _INKS["same" if group == answer.answer else "different"]) for image, group in shown
+    representatives = [
+        (image, _FRAME_COLOURS["same" if group == answer.answer else "different"])
+        for image, group in shown
     ]
-    return [(images[0], "#000000"), *said]
+    return [(images[0], "#000000"), *representatives]
 
 
 def _draw(place: Any, plotted: PlottedRun, answer: Answer, n_wide: int, number: int) -> None:
     panels = place.subplots(1, n_wide, squeeze=False)[0]
     for axes in panels:
         axes.set_axis_off()
-    for axes, (image, ink) in zip(panels, _pictures(answer), strict=False):
+    for axes, (image, ink) in zip(panels, _framed_images(answer), strict=False):
         axes.set_axis_on()
-        show_picture(axes, plotted.pixels(image), ink)
+        show_image(axes, plotted.pixels(image), ink)
     place.suptitle(f"{number}: {answer.answer}", fontsize=7)
 
 
 Points = npt.NDArray[np.float32]
 _CENTRES = np.array([[-2.2, -0.6], [1.9, -0.9], [0.1, 2.1]])
-_N = 110  # points a blob
-_LABELS = 9  # three a cluster: one representative, two difficult
+_N = 110  # points per cluster
+_LABELS = 9  # per cluster one representative and two difficult images
 _SPREAD = 40
 
 
@@ -126,8 +127,8 @@ def _draw_known(
     for value in np.unique(spread[~rest]):
         guessed = (spread == value) & (labels == NO_LABEL)
         axes.scatter(*points[guessed].T, s=20, facecolors="none", edgecolors=colour(int(value)))
-        said = labels == value
-        axes.scatter(*points[said].T, s=60, marker="s", c=colour(int(value)))
+        given = labels == value
+        axes.scatter(*points[given].T, s=60, marker="s", c=colour(int(value)))
     axes.scatter([], [], s=20, facecolors="none", edgecolors="black", label="pseudo-labelled")
     axes.scatter([], [], s=60, marker="s", c="black", label="labelled by the oracle")
     _finish(axes, f"known afterwards; {_SPREAD} nearest each centre")

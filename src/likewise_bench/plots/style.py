@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 FORMATS = (".png", ".svg", ".pdf")
-#: Told apart also by people who see colours differently (Okabe and Ito).
+#: Distinguishable with colour vision deficiency (Okabe and Ito).
 COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c6d31", "#000000"),
     *("#7f7f7f", "#b3de69", "#6a3d9a", "#fb8072"),
@@ -36,15 +36,12 @@ _STYLE: dict[str, Any] = {
 def check_format(path: Path) -> None:
     """Raise an error unless the file name has the suffix of a figure format."""
     if path.suffix not in FORMATS:
-        raise OutputError(
-            f"{path} does not say what kind of figure is wanted; end its name in "
-            f"{', '.join(FORMATS)}."
-        )
+        raise OutputError(f"The suffix of {path} must be one of {', '.join(FORMATS)}.")
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Context manager: draw in our style, independent of the user's settings."""
+    """Context manager: draw in the style of this project, independent of the user's settings."""
     import matplotlib as mpl
 
     settings: Any = {**mpl.rcParamsDefault, "backend": "agg", **_STYLE}
@@ -62,13 +59,13 @@ def new_figure(width: float, height: float) -> "Figure":
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure without dates and versions, so that equal figures give equal files."""
     check_format(path)
-    nothing: dict[str, dict[str, str | None]] = {
+    no_metadata: dict[str, dict[str, str | None]] = {
         ".png": {"Software": None},
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None},
     }
     try:
-        figure.savefig(path, metadata=nothing[path.suffix])
+        figure.savefig(path, metadata=no_metadata[path.suffix])
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
 
@@ -78,7 +75,7 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def show_picture(axes: Any, pixels: Any, frame: str | None = None) -> None:
+def show_image(axes: Any, pixels: Any, frame: str | None = None) -> None:
     """Draw an image without axes, optionally in a coloured frame."""
     axes.imshow(pixels, interpolation="nearest")
     axes.set_xticks([])
@@ -94,12 +91,12 @@ def legend_below(figure: "Figure", handles: Sequence[Any], columns: int = 4) -> 
     figure.legend(handles=list(handles), loc="outside lower center", ncols=columns)
 
 
-#: Name on the command line -> where its function is.
+#: Name on the command line -> module and function.
 PLOTS = {
     "answers": "likewise_bench.plots.curves:answer_curves",
     "similarities": "likewise_bench.plots.contrastive:similarities",
-    "map": "likewise_bench.plots.maps:maps",
-    "grids": "likewise_bench.plots.grids:grids",
+    "map": "likewise_bench.plots.groups:maps",
+    "grids": "likewise_bench.plots.groups:grids",
     "questions": "likewise_bench.plots.questions:questions",
     "toy": "likewise_bench.plots.questions:toy",
 }
@@ -111,9 +108,9 @@ def draw(request: Request, out: Path) -> None:
     Raises
     ------
     UnknownNameError
-        If there is no such figure.
+        If the figure is unknown.
     OutputError
-        If it cannot be written, or its name says no format.
+        If it cannot be written, or its suffix is not a known format.
     """
     if request.kind not in PLOTS:
         raise UnknownNameError("figure", request.kind, PLOTS)

@@ -12,7 +12,7 @@ from likewise.session.atomic import write_atomic
 from likewise_bench.sweep.spec import key_of
 
 Row = dict[str, Any]
-_FIELDS = (  # what tables and figures are made from
+_FIELDS = (  # used by tables and figures
     "dataset",
     "criterion",
     "method",
@@ -47,16 +47,15 @@ def read_results(files: Iterable[Path]) -> list[Row]:
     ResultsFileError
         If a file cannot be read, or a row lacks a field that every run has.
     """
-    return [_whole(path, row) for path in files for row in read_rows(path)]
+    return [_checked(path, row) for path in files for row in read_rows(path)]
 
 
-def _whole(path: Path, row: Row) -> Row:
+def _checked(path: Path, row: Row) -> Row:
     missing = [name for name in _FIELDS if name not in row]
     if "error" not in row and missing:
         raise ResultsFileError(
-            f"A row of {str(path)!r} for the method {row.get('spec', row)['method']!r} has no "
-            f"{missing[0]!r}, which every run has; it was cut or made elsewhere: run it again, or "
-            "remove it."
+            f"A row of {str(path)!r} for the method {row.get('spec', row)['method']!r} lacks the "
+            f"field {missing[0]!r}; run it again, or remove it."
         )
     return row
 
@@ -67,14 +66,14 @@ def read_rows(path: Path) -> list[Row]:
     Raises
     ------
     ResultsFileError
-        If the file is not there, or another line is no row.
+        If the file cannot be read, or another line is not a row.
     """
     try:
         text = path.read_bytes()
     except OSError as error:
         raise ResultsFileError(
             f"The results file {str(path)!r} cannot be read ({error.strerror}); "
-            "make it with `likewise bench sweep`, or with `bench run --json >> FILE`."
+            "create it with `likewise bench sweep`, or with `bench run --json >> FILE`."
         ) from error
     lines = text.split(b"\n")
     rows = [_row(path, n, line) for n, line in enumerate(lines[:-1], start=1) if line.strip()]
@@ -104,13 +103,13 @@ def _row(path: Path, number: int, line: bytes) -> Row:
         row: Any = json.loads(line)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ResultsFileError(
-            f"Line {number} of {str(path)!r} is no JSON ({error}); remove it, or name another file."
+            f"Line {number} of {str(path)!r} is not JSON ({error}); remove it or give another file."
         ) from error
     spec = row.get("spec", row) if isinstance(row, dict) else None
     if not isinstance(spec, dict) or "method" not in spec:
         raise ResultsFileError(
-            f"Line {number} of {str(path)!r} is no row of the benchmark (it names no method); "
-            "remove it, or name another file."
+            f"Line {number} of {str(path)!r} is not a result row: it has no 'method'; "
+            "remove it or give another file."
         )
     return _upgrade(row)
 
@@ -121,21 +120,21 @@ class ResultsFile:
     Parameters
     ----------
     path : Path
-        Made if it is not there.
+        Created if it does not exist.
 
     Attributes
     ----------
     rows : dict of str to dict
-        All rows so far, by the identity of their runs; the last of two equal ones holds.
+        All rows so far, by the key of their runs; of equal keys the last row.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "rows.jsonl"
-    >>> with ResultsFile(path) as ledger:
-    ...     ledger.add({"spec": {"method": "kmeans"}, "acc": 0.5})
-    >>> with ResultsFile(path) as ledger:
-    ...     ledger.is_done({"method": "kmeans"}), ledger.is_done({"method": "cc"})
+    >>> with ResultsFile(path) as results:
+    ...     results.add({"spec": {"method": "kmeans"}, "acc": 0.5})
+    >>> with ResultsFile(path) as results:
+    ...     results.is_done({"method": "kmeans"}), results.is_done({"method": "cc"})
     (True, False)
     """
 
@@ -150,7 +149,7 @@ class ResultsFile:
             raise OutputError(f"{self.path} cannot be written: {error.strerror}.") from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._take_in()
+            self._read_existing()
         except BlockingIOError as error:
             os.close(self._descriptor)
             raise OutputError(
@@ -164,10 +163,10 @@ class ResultsFile:
 
     def __exit__(self, *_: object) -> None:
         if not self.rows:
-            self.path.unlink(missing_ok=True)  # nothing was run: no empty file stays behind
-        os.close(self._descriptor)  # this also gives the lock back
+            self.path.unlink(missing_ok=True)  # nothing was run: leave no empty file
+        os.close(self._descriptor)  # also releases the lock
 
-    def _take_in(self) -> None:
+    def _read_existing(self) -> None:
         rows = read_rows(self.path)
         content = self.path.read_bytes()
         if content and not content.endswith(b"\n"):
@@ -186,7 +185,7 @@ class ResultsFile:
         line, end = _line(row), os.fstat(self._descriptor).st_size
         if os.write(self._descriptor, line) != len(line):
             os.ftruncate(self._descriptor, end)
-            raise OutputError(f"{self.path} cannot take another row: the disk is full.")
+            raise OutputError(f"{self.path} cannot be extended: the disk is full.")
         os.fsync(self._descriptor)
         self.rows[key_of(row["spec"])] = row
 

@@ -29,7 +29,7 @@ _PACKAGES = ("numpy", "scikit-learn", "torch", "onnxruntime")
 @cache
 def machine() -> dict[str, str | int | float]:
     """Return the environment needed to compare timings; no host or user names."""
-    facts: dict[str, str | int | float] = {
+    environment: dict[str, str | int | float] = {
         "processor": _processor(),
         "cores": n_cores(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -39,10 +39,10 @@ def machine() -> dict[str, str | int | float]:
     }
     for package in _PACKAGES:
         try:
-            facts[package] = version(package)
+            environment[package] = version(package)
         except PackageNotFoundError:
             continue
-    return facts
+    return environment
 
 
 def n_cores() -> int:
@@ -61,10 +61,10 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-Material = tuple[RunSpec, ...]  # one run for each criterion of images that are read alike
+RunInput = tuple[RunSpec, ...]  # one run per criterion of the same images
 
 
-def materials(runs: Iterable[RunSpec]) -> list[Material]:
+def distinct_inputs(runs: Iterable[RunSpec]) -> list[RunInput]:
     """Return one run per distinct input and criterion."""
     shared: dict[tuple[object, ...], dict[str | None, RunSpec]] = {}
     for run in runs:
@@ -80,7 +80,7 @@ def _chosen(run: RunSpec) -> tuple[object, ...]:
     return (run.encoder, run.from_scratch, *part)
 
 
-def prepare(material: Material) -> int:
+def prepare(runs: RunInput) -> int:
     """Read, validate and embed; the vectors are cached when this returns.
 
     Returns
@@ -90,16 +90,16 @@ def prepare(material: Material) -> int:
     Raises
     ------
     DatasetError, UnknownNameError
-        If files are missing or broken, or a set has no such criterion.
+        If files are missing or broken, or the data set lacks the criterion.
     """
     from likewise_bench.evaluation import GroundTruth
     from likewise_bench.inputs import make_inputs
     from likewise_bench.runner import load
 
-    first = material[0]
+    first = runs[0]
     dataset = load(first)
     parts = split_parts(first, dataset)
-    for run in material:
+    for run in runs:
         GroundTruth(dataset, run.criterion, parts)
     if not first.from_scratch:
         make_inputs(replace(first, n_questions=0), dataset, parts)
@@ -129,16 +129,16 @@ def work(
 ) -> Iterator[Outcome[Task]]:
     """Run every task, and yield outcomes as they complete.
 
-    A process each: memory is then the run's own, and one that crashes takes no other with
-    it. Processes are forked from a server that has the large imports behind it.
+    Each task has its own process: its peak memory can be measured, and a crash affects no other
+    task. Processes are forked from a server that has already imported the large libraries.
 
     Parameters
     ----------
     tasks : sequence
     do : callable
-        A function of a module, given a task.
+        A module-level function of one task.
     n_jobs, n_threads : int
-        Processes at once, and threads in each.
+        Number of parallel processes, and of threads in each.
     """
     context = _context()
     waiting, running = list(reversed(tasks)), dict[Connection, tuple[Task, BaseProcess]]()
@@ -152,7 +152,7 @@ def work(
                 theirs.close()
                 running[ours] = task, process
             for ours in wait(list(running)):
-                assert isinstance(ours, Connection)  # `wait` returns what it was given
+                assert isinstance(ours, Connection)  # `wait` returns some of its arguments
                 yield _outcome(ours, *running.pop(ours))
     finally:
         for _, process in running.values():
@@ -169,14 +169,14 @@ def _outcome(pipe: Connection, task: Task, process: BaseProcess) -> Outcome[Task
     process.join()
     if result is None and error is None:
         error = (
-            f"The process ended with code {process.exitcode} before the run was done; "
-            "if the code is -9, there was probably not enough memory: use fewer --jobs."
+            f"The process ended with code {process.exitcode} before the run was finished; "
+            "code -9 usually means that memory ran out: use fewer --jobs."
         )
     return Outcome(task, result, error)
 
 
 def _child(do: Callable[[Any], Any], task: Any, pipe: Connection, n_threads: int) -> None:
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     os.environ.update(dict.fromkeys(_THREADS, str(n_threads)))  # for libraries loaded later
     from threadpoolctl import threadpool_limits
 
@@ -191,11 +191,11 @@ def _child(do: Callable[[Any], Any], task: Any, pipe: Connection, n_threads: int
 
 
 def _limit_torch(n_threads: int) -> None:
-    if "torch" in sys.modules:  # else it reads the environment when it is loaded
+    if "torch" in sys.modules:  # else torch reads the environment when imported
         sys.modules["torch"].set_num_threads(n_threads)
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     """Exit this worker when its parent process has ended."""
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -228,39 +228,39 @@ def sweep(
 ) -> Report:
     """Run every spec of `wanted` without a row in `out`.
 
-    Rows are appended as they come, each on disk before the next; in the end the file is put
-    into the order of the sweep. So one that was killed and started again leaves the same
-    file as one that was not, but for the times.
+    Each row is on disk before the next one is appended; at the end the file is sorted into the
+    order of the sweep. A sweep that was stopped and continued leaves the same file as an
+    uninterrupted one, except for times.
 
     Raises
     ------
     DatasetError
-        If a data set cannot be read or not be sorted as wanted; then nothing was run.
+        If a data set cannot be read or lacks a criterion; then nothing is run.
     """
     begin = time.perf_counter()
     jobs = n_jobs or n_cores()
-    with ResultsFile(out) as ledger:
-        todo = [run for run in wanted.runs if not ledger.is_done(spec_of(run))]
+    with ResultsFile(out) as results:
+        todo = [run for run in wanted.runs if not results.is_done(spec_of(run))]
         _prepare(todo, step("reading and embedding"))
-        tell, n_made = step("runs"), 0
+        report_progress, n_made = step("runs"), 0
         threads = max(n_cores() // jobs, 1)
         for outcome in work(todo, _perform, jobs, threads):
-            ledger.add(_row(outcome.task, outcome.result, outcome.error, threads))
+            results.add(_row(outcome.task, outcome.result, outcome.error, threads))
             n_made += 1
-            tell(n_made, len(todo))
+            report_progress(n_made, len(todo))
         specs = [spec_of(run) for run in wanted.runs]
-        ledger.put_in_order(specs)
-        rows = [row for row in ledger.rows.values() if row.get("spec") in specs]
+        results.put_in_order(specs)
+        rows = [row for row in results.rows.values() if row.get("spec") in specs]
     failed = [row for row in rows if "error" in row]
     return Report(len(rows), n_made, failed, time.perf_counter() - begin)
 
 
-def _prepare(runs: list[RunSpec], tell: Progress) -> None:
-    wanted = materials(runs)
+def _prepare(runs: list[RunSpec], progress: Progress) -> None:
+    wanted = distinct_inputs(runs)
     for done, outcome in enumerate(work(wanted, prepare, 1, n_cores()), start=1):
         if outcome.error is not None:
             raise DatasetError(f"Nothing was run: {outcome.error}")
-        tell(done, len(wanted))
+        progress(done, len(wanted))
 
 
 def _perform(run: RunSpec) -> Row:

@@ -13,7 +13,7 @@ from likewise.estimators.registry import all_methods
 from likewise_bench.method_info import method_info
 from likewise_bench.spec import RunSpec
 
-_WHERE = ("data",)  # where files lie decides nothing
+_LOCATIONS = ("data",)  # do not affect the result
 
 
 def spec_of(run: RunSpec) -> dict[str, Any]:
@@ -25,13 +25,13 @@ def spec_of(run: RunSpec) -> dict[str, Any]:
     {'method': 'kmeans', 'dataset': 'digits', 'settings': {'n_init': '3'}}
     """
     given = {field.name: getattr(run, field.name) for field in fields(RunSpec)}
-    usual = RunSpec("", dataset="")
-    asked: dict[str, Any] = {}
+    default = RunSpec("", dataset="")
+    changed: dict[str, Any] = {}
     for name, value in given.items():
-        is_usual = name != "method" and value == getattr(usual, name)
-        if name not in _WHERE and value is not None and not is_usual:
-            asked[name] = _plain(value)
-    return asked
+        is_default = name != "method" and value == getattr(default, name)
+        if name not in _LOCATIONS and value is not None and not is_default:
+            changed[name] = _plain(value)
+    return changed
 
 
 def key_of(run: RunSpec | Mapping[str, Any]) -> str:
@@ -46,14 +46,14 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-#: What an entry calls it -> what a `RunSpec` calls it; the names are those of ``bench run``.
+#: Key of an entry -> field of `RunSpec`; the keys are the option names of ``bench run``.
 _OTHER_NAMES = {"questions": "n_questions", "k": "n_clusters", "limit": "n_images"}
 _FIELDS = {field.name for field in fields(RunSpec)} - {"dataset", "criterion", "settings"}
 KEYS = (_FIELDS - set(_OTHER_NAMES.values()) | set(_OTHER_NAMES) | {"on", "set"}) | {"n_images"}
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("n_questions", "seed", "n_images", "n_test"), (int,)),
     "n_clusters": (int, str),
-    **dict.fromkeys(("noise", "unsure", "test_fraction"), (int, float)),
+    **dict.fromkeys(("noise", "unsure", "test_fraction", "seconds"), (int, float)),
     "from_scratch": (bool,),
 }
 _TOP = ("title", "about", "defaults", "runs")
@@ -67,7 +67,7 @@ class Sweep:
     ----------
     name, title, about : str
     runs : tuple of RunSpec
-        In the order of the file; none twice.
+        In the order of the file, without duplicates.
     """
 
     name: str
@@ -82,24 +82,24 @@ def read_sweep(path: Path, data: str | None = None) -> Sweep:
     Parameters
     ----------
     path : Path
-        A TOML file: ``[defaults]`` for all, and one or more ``[[runs]]``. In each of them
-        every key may have a list, and all lists are multiplied. ``on`` says which sets and
-        how they are sorted, ``on = { fashion = ["type", "colour"] }``; ``set`` holds
-        parameters of the methods; all others are called as the options of ``bench run``.
+        A TOML file: ``[defaults]`` for all, and one or more ``[[runs]]``. Every key may have a
+        list of values; an entry gives one run per combination. ``on`` has the criteria of each
+        data set, ``on = { fashion = ["type", "colour"] }``; ``set`` has parameters of the
+        methods; all other keys are named as the options of ``bench run``.
         Methods that ask nothing are run once, with a budget of 0.
     data : str, optional
-        Where the sets lie, instead of what the file says (a path beside the file).
+        Directory of the data sets; replaces that of the file, which is relative to the file.
 
     Raises
     ------
     SweepFileError
-        If the file is not there, no TOML, or holds what makes no run.
+        If the file cannot be read, is not TOML, or has an invalid run.
     """
     content = _parse(path)
     _check_keys(path, content, _TOP, "part")
     entries = content.get("runs", [])
     if not isinstance(entries, list) or not entries:
-        raise SweepFileError(f"{str(path)!r} has no [[runs]], so there is nothing to do; add one.")
+        raise SweepFileError(f"{str(path)!r} has no [[runs]]; add at least one.")
     defaults = content.get("defaults", {})
     found: dict[str, RunSpec] = {}
     for number, entry in enumerate(entries, start=1):
@@ -133,30 +133,30 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
     for key in entry:
         if key in ("dataset", "criterion", "orientation"):
             raise InvalidParameterError(
-                f"{key}={entry[key]!r}: sets and criteria are written together; write "
+                f"{key}={entry[key]!r}: data sets and criteria must be given together, as "
                 'on = { digits = ["digit"] }, or on = ["colour"] beside images and labels.'
             )
         if key not in KEYS:
             raise UnknownNameError("key of a sweep", key, KEYS)
         if entry[key] == []:
             raise InvalidParameterError(
-                f"{key} is an empty list, so nothing would run; name at least one, or leave it out."
+                f"{key} must not be an empty list; give at least one value, or omit the key."
             )
 
 
-def _runs(entry: Mapping[str, Any], beside: Path, data: str | None) -> Iterator[RunSpec]:
+def _runs(entry: Mapping[str, Any], folder: Path, data: str | None) -> Iterator[RunSpec]:
     _check_entry(entry)
     settings = {key: _several(value) for key, value in entry["set"].items()}
     methods = _several(entry.get("method", ["likewise"]))
     for where, method in product(_tasks(entry), methods):
-        for values in _product(_axes(entry, beside, data)):
+        for values in _product(_axes(entry, folder, data)):
             chosen = _chosen(method, values)
             for some in _product(settings):
-                words = {key: _word(value) for key, value in some.items()}
-                yield RunSpec(method, **where, **chosen, settings=words)
+                texts = {key: _text(value) for key, value in some.items()}
+                yield RunSpec(method, **where, **chosen, settings=texts)
 
 
-def _axes(entry: Mapping[str, Any], beside: Path, data: str | None) -> dict[str, list[Any]]:
+def _axes(entry: Mapping[str, Any], folder: Path, data: str | None) -> dict[str, list[Any]]:
     """Return every option with its values, named as in `RunSpec`; resolve relative paths."""
     given = {
         _OTHER_NAMES.get(key, key): value
@@ -165,7 +165,7 @@ def _axes(entry: Mapping[str, Any], beside: Path, data: str | None) -> dict[str,
     }
     for name in ("data", "images", "labels"):
         if name in given:
-            given[name] = str(beside / Path(str(given[name])).expanduser())
+            given[name] = str(folder / Path(str(given[name])).expanduser())
     if data is not None:
         given["data"] = data
     return {key: _several(value) for key, value in given.items()}
@@ -176,7 +176,7 @@ def _chosen(method: str, values: dict[str, Any]) -> dict[str, Any]:
         raise UnknownNameError("method", method, all_methods())
     _check_types(values)
     if not method_info(method)["asks"]:
-        values["n_questions"] = 0  # a budget changes nothing: one run is enough
+        values.update(n_questions=0, seconds=None)  # the budget has no effect: run it once
     if values.get("kinds"):
         values["kinds"] = tuple(kind.strip() for kind in values["kinds"].split(","))
     return values
@@ -187,8 +187,8 @@ def _check_types(values: Mapping[str, Any]) -> None:
         wanted = _TYPES.get(name, (str,))
         is_right = isinstance(value, wanted) and (wanted == (bool,) or not isinstance(value, bool))
         if value is not None and not is_right:
-            words = " or ".join(kind.__name__ for kind in wanted)
-            raise InvalidParameterError(f"{name}={value!r} is no {words}; write it as one.")
+            types = " or ".join(kind.__name__ for kind in wanted)
+            raise InvalidParameterError(f"{name} must be of type {types}, got {value!r}.")
 
 
 def _tasks(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -196,14 +196,14 @@ def _tasks(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     on = entry.get("on", {})
     if not isinstance(on, Mapping) and "images" not in entry:
         raise InvalidParameterError(
-            f"on = {on!r} says how to sort a folder of your own, but there is no images beside it; "
-            'a data set is written on = { digits = ["digit"] }.'
+            f"on = {on!r} needs images and labels; for a data set write "
+            'on = { digits = ["digit"] }.'
         )
     if not isinstance(on, Mapping):
         return [{"criterion": name} for name in _several(on)]
     if "images" not in entry and not on:
         raise InvalidParameterError(
-            'it does not say on which data; add for example on = { digits = ["digit"] }.'
+            'Missing on or images: give the data, for example on = { digits = ["digit"] }.'
         )
     return [
         {"dataset": dataset, "criterion": criterion}
@@ -221,6 +221,6 @@ def _product(axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(axes, values, strict=True))
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     """Return a value in the syntax of ``--set``."""
     return str(value).lower() if isinstance(value, bool) else str(value)

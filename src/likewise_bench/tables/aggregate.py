@@ -40,7 +40,7 @@ class MeanStd:
         is_one = not round(figure.spread or 0, figure.digits)
         return cls(figure.mean, None, figure.n) if is_one else figure
 
-    def but(self, *, digits: int) -> "MeanStd":
+    def with_digits(self, *, digits: int) -> "MeanStd":
         """Return the same value with another number of decimals."""
         return replace(self, digits=digits)
 
@@ -58,9 +58,9 @@ class MeanStd:
 def area(row: Mapping[str, Any], name: str = "acc") -> float | None:
     """Return the normalised area under the learning curve, or None without a curve.
 
-    The curve begins with what k-means finds without an answer, the same for every method, so
-    that none gains from having no early point. Of images held out where there are any (their
-    curve begins at its first point, as k-means has not sorted them).
+    The curve begins with the score of k-means at 0 answers, the same for every method, so that a
+    missing early point is no advantage. With held-out images, their scores are used, and the
+    curve begins at its first point, since k-means was not evaluated on them.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def _score(point: Mapping[str, Any], name: str) -> Any:
 
 Row = Mapping[str, Any]
 Spec = Mapping[str, Any]
-#: What a table has in common; all else tells its lines apart.
+#: Fields with one value per table; all other fields distinguish its rows.
 _TASK = (
     *("dataset", "images", "labels", "criterion", "encoder", "from_scratch", "protocol"),
     *("test_fraction", "split", "n_images", "n_test"),
 )
-FIVE = ("nmi", "ari", "acc", "fmi", "pair_f1")
+SCORES = ("nmi", "ari", "acc", "fmi", "pair_f1")
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Group:
     Attributes
     ----------
     spec : mapping
-        What was asked, without the seed.
+        Specification of the run, without the seed.
     rows : tuple of mapping
-        Those that went well, by seed.
+        Rows without errors, by seed.
     errors : tuple of str
-        What was said of the others.
+        Error messages of the other rows.
     """
 
     spec: Spec
@@ -134,9 +134,9 @@ class Group:
         Parameters
         ----------
         name : str
-            Of `FIVE`.
+            Of `SCORES`.
         part : {"scored", "all", "unasked", "test"}
-            ``scored``: images held out where there are any, else all.
+            ``scored``: held-out images if there are any, else all.
         """
         return [_scores(row, part).get(name) for row in self.rows]
 
@@ -178,7 +178,7 @@ _RUN = ("from_scratch", "noise", "unsure", "split", "test_fraction")
 def groups(rows: Iterable[Row]) -> list[Group]:
     """Return rows grouped over seeds, in order of first occurrence.
 
-    Of two rows of the same run the last holds.
+    Of two rows of the same run, the last one counts.
     """
     runs: dict[str, tuple[Spec, Row]] = {}
     for row in rows:
@@ -247,7 +247,7 @@ def tasks(rows: Iterable[Row]) -> list[Task]:
 def variants(members: Sequence[Group]) -> dict[str, list[Group]]:
     """Return the rows of a table: groups by method and changed settings.
 
-    Settings that all groups share are no part of the names.
+    Settings that all groups share are left out of the names.
     """
     all_settings = [dict(group.spec.get("settings", {})) for group in members]
     shared = {
@@ -281,5 +281,5 @@ _SHORT = {"n_clusters": "k"}
 
 def baselines(rows: Sequence[Row], name: str) -> list[float]:
     """Return a trivial baseline per seed, from runs with the true number of clusters."""
-    usual = [row for row in rows if "n_clusters" not in spec_of_row(row)] or rows
-    return list({row["seed"]: row["baselines"][name] for row in usual}.values())
+    default = [row for row in rows if "n_clusters" not in spec_of_row(row)] or rows
+    return list({row["seed"]: row["baselines"][name] for row in default}.values())

@@ -29,8 +29,8 @@ def by_answers(rows: Sequence[Row], *, times: bool = True) -> list[Table]:
     ----------
     rows : sequence of mapping
     times : bool
-        Whether seconds and memory stand in it; without them the same runs give the same
-        table, byte for byte.
+        Whether to include seconds and memory; without them equal runs give an identical
+        table.
     """
     return [_table(task, times) for task in tasks(rows)]
 
@@ -42,11 +42,11 @@ def _table(task: Task, times: bool) -> Table:
     lines = variants(task.groups)
     body = [_line(name, of, budgets, times) for name, of in lines.items()]
     width = len(header) + 2 * times
-    honest = [_padded(line, width) for line in _honest(task, budgets)]
+    reference = [_padded(line, width) for line in _reference_lines(task, budgets)]
     return Table(
         f"{task.name}, {task.regime}",
         [*header, *(_TIMES if times else ())],
-        [*body, *honest],
+        [*body, *reference],
         _notes(task, lines, budgets),
     )
 
@@ -70,15 +70,15 @@ def _any_asks(of: Sequence[Group]) -> bool:
     return any(group.asks for group in of) or 0 not in {group.n_questions for group in of}
 
 
-def _honest(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
+def _reference_lines(task: Task, budgets: Sequence[int]) -> list[list[Cell]]:
     """Return the trivial baselines, and the results with random questions."""
-    words = {
+    texts = {
         "majority_acc": "— everything in one group",
-        "kmeans_acc": "— k-means, nothing asked",
+        "kmeans_acc": "— k-means, no questions",
         "other_criterion_acc": "— perfect other criterion",
     }
     lines: list[list[Cell]] = []
-    for name, text in words.items():
+    for name, text in texts.items():
         known = MeanStd.known(baselines(task.rows, name))
         lines.append([text, *([known] * len(budgets))])
     lines.append(_at_random(task, budgets))
@@ -120,10 +120,10 @@ def _notes(task: Task, lines: dict[str, list[Group]], budgets: Sequence[int]) ->
         )
         notes += _with_fewer_seeds(lines, len(seeds))
         if any(row["test"] for row in rows):
-            notes.append("ACC, NMI, ARI and area are those of images held out.")
+            notes.append("ACC, NMI, ARI and area are computed on held-out images.")
     unlike = sorted({str(n) for of in lines.values() for n in _fewer(of, budgets)})
     if unlike:
-        notes.append(f"Fewer answers were given than allowed by: {', '.join(unlike)}.")
+        notes.append(f"Fewer answers than allowed: {', '.join(unlike)}.")
     failed = [
         f"{name} ({group.errors[0]})"
         for name, of in lines.items()
@@ -160,7 +160,7 @@ def _fewer(of: Sequence[Group], budgets: Sequence[int]) -> list[str]:
 def noise_table(rows: Sequence[Row]) -> list[Table]:
     """Return a table of runs with noisy answers that also have a run without noise.
 
-    The loss is paired: seed by seed, clean less noisy. Other questions have a mean of their own.
+    The loss is the mean over seeds of the clean score minus the noisy one, per query strategy.
     """
     lines: list[list[Cell]] = []
     losses = defaultdict[str, list[float]](list)
@@ -179,8 +179,8 @@ def noise_table(rows: Sequence[Row]) -> list[Table]:
     if not lines:
         return []
     lines += [[f"mean of all{asked}", "", "", MeanStd.of(lost)] for asked, lost in losses.items()]
-    header = ["task", "ACC, all right", "ACC, some wrong", "loss"]
-    return [Table("What wrong answers cost", header, lines)]
+    header = ["task", "ACC, no noise", "ACC, noisy", "loss"]
+    return [Table("Loss of ACC by wrong answers", header, lines)]
 
 
 def _clean_twin(task: Task, noisy: Group) -> Group | None:

@@ -1,4 +1,4 @@
-"""The papers' result tables: published values with ours beside them."""
+"""The papers' result tables: published values beside ours."""
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,15 +19,15 @@ class PublishedValue:
     Attributes
     ----------
     row : str
-        The name of its line.
+        Name of its row in the paper.
     dataset, criterion, metric : str
-        In our words.
+        Names in this project.
     value : float, optional
         None where the paper prints a dash.
     n_answers : int, optional
-        How many answers that line had, where the paper says so.
+        Number of answers of the row, if the paper gives it.
     ours : mapping of str to str
-        Method and settings of the counterpart in our results; empty: quoted only.
+        Method and settings of our counterpart; empty: published value only.
     """
 
     row: str
@@ -91,19 +91,19 @@ def _answers(
 
 
 _REGIMES = ("from scratch", "pretrained")
-#: A line that names no setting means the method as its paper has it.
-_WHOLE: Mapping[str, Mapping[str, str]] = {
+#: Settings of a row that names none: the method as published.
+_AS_PUBLISHED: Mapping[str, Mapping[str, str]] = {
     "cc": {"views": "two", "heads": "both"},
     "occ": {"spaces": "both", "strategy": "csd", "extension": "on"},
     "pcl": {"attention": "on", "strategy": "joint"},
     "dsac": {"selection": "full", "pseudo_labels": "true"},
 }
-#: Parts of a method that our defaults leave out: a run without them stands in, and it is said.
-_SPARED = {"occ": "extension", "dsac": "pseudo_labels"}
+#: Parts of a method that our defaults omit: a run without them is used, with a note.
+_OMITTED = {"occ": "extension", "dsac": "pseudo_labels"}
 _METRICS = {"fmi": "F"}
 _TRIVIAL = {
     "majority_acc": "— everything in one group (ours)",
-    "kmeans_acc": "— k-means, nothing asked (ours)",
+    "kmeans_acc": "— k-means, no questions (ours)",
     "other_criterion_acc": "— perfect other criterion (ours)",
 }
 
@@ -114,11 +114,11 @@ def paper_layout(name: str, rows: Sequence[Row], *, times: bool = True) -> list[
     Parameters
     ----------
     name : str
-        Of `published.toml`: ``pcl-3``.
+        Key of `published.toml`, for example ``pcl-3``.
     rows : sequence of mapping
-        Ours; those with no counterpart in the paper are left out.
+        Our results; rows without counterpart in the paper are ignored.
     times : bool
-        Whether seconds and memory stand in it.
+        Whether to include seconds and memory.
     """
     cells = published_values(name)
     found = groups(rows)
@@ -140,17 +140,17 @@ def _table(
     lines: dict[tuple[str, int | None], list[PublishedValue]] = {}
     for cell in here:
         lines.setdefault((cell.row, cell.n_answers), []).append(cell)
-    words = ["answers", *(_METRICS.get(metric, metric.upper()) for metric in metrics)]
-    header = [f"{word}, printed" for word in words]
-    header += [f"{word}, {regime}" for regime in regimes for word in (*words, "area")]
+    columns = ["answers", *(_METRICS.get(metric, metric.upper()) for metric in metrics)]
+    header = [f"{column}, published" for column in columns]
+    header += [f"{column}, {regime}" for regime in regimes for column in (*columns, "area")]
     costs = ["s", "MB"] if times and ours else []
     digits = 4 if any(cell.value and round(cell.value, 3) != cell.value for cell in cells) else 3
     body: list[list[Cell]] = []
     named = {key for cell in here for key in cell.ours}
-    spared: dict[str, str] = {}
+    omitted: dict[str, str] = {}
     for of in lines.values():
         chosen = [_counterpart(of[0], ours, regime, named) for regime in regimes]
-        spared |= _lacking(of[0], chosen)
+        omitted |= _lacking(of[0], chosen)
         body.append(
             [*_quoted(of, metrics, digits), *_ours(chosen, metrics), *_costs(chosen, costs)]
         )
@@ -158,8 +158,8 @@ def _table(
     return Table(
         f"{table['paper']}: {part[0]} by {part[1]}",
         ["method", *header, *costs],
-        [*body, *_honest(ours, regimes, metrics, len(header) + len(costs) + 1)],
-        _notes(str(table["about"]), ours, spared),
+        [*body, *_reference_lines(ours, regimes, metrics, len(header) + len(costs) + 1)],
+        _notes(str(table["about"]), ours, omitted),
     )
 
 
@@ -177,7 +177,7 @@ def _ours(chosen: Sequence[Group | None], metrics: Sequence[str]) -> list[Cell]:
         if group is None:
             cells += [""] * (2 + len(metrics))
         else:
-            cells.append(MeanStd.known(group.values("n_answers")).but(digits=0))
+            cells.append(MeanStd.known(group.values("n_answers")).with_digits(digits=0))
             cells += [MeanStd.of(group.scores(metric)) for metric in metrics]
             cells.append(MeanStd.of([area(row) for row in group.rows]))
     return cells
@@ -202,30 +202,30 @@ def _counterpart(
 ) -> Group | None:
     """Return our rows for a line: same settings, nearest lower budget.
 
-    What our defaults leave out may be missing, unless a line of the table is `named` for it.
+    Parts that our defaults omit may be missing, unless a row of the table is `named` for them.
     """
     if not cell.ours:
         return None
     wanted = _wanted(cell)
     here = [group for group in ours if _regime(group) == regime]
     fitting = [group for group in here if _fits(group, wanted)]
-    spared = _SPARED.get(cell.ours["method"])
-    if not fitting and spared not in named:
-        less = {name: value for name, value in wanted.items() if name != spared}
+    omitted = _OMITTED.get(cell.ours["method"])
+    if not fitting and omitted not in named:
+        less = {name: value for name, value in wanted.items() if name != omitted}
         fitting = [group for group in here if _fits(group, less)]
     allowed = [g for g in fitting if cell.n_answers is None or g.n_questions <= cell.n_answers]
     return max(allowed or fitting, key=_size, default=None)
 
 
 def _wanted(cell: PublishedValue) -> dict[str, str]:
-    return {**_WHOLE.get(cell.ours["method"], {}), **cell.ours}
+    return {**_AS_PUBLISHED.get(cell.ours["method"], {}), **cell.ours}
 
 
 def _lacking(cell: PublishedValue, chosen: Sequence[Group | None]) -> dict[str, str]:
     """Return the row label, with the ablated part of the method if there is one."""
     if all(group is None or _fits(group, _wanted(cell)) for group in chosen):
         return {}
-    return {cell.row: _SPARED[cell.ours["method"]].replace("_", "-")}
+    return {cell.row: _OMITTED[cell.ours["method"]].replace("_", "-")}
 
 
 def _size(group: Group) -> tuple[int, int]:
@@ -241,10 +241,12 @@ def _fits(group: Group, wanted: Mapping[str, str]) -> bool:
         return False
     row = group.rows[0]
     known = {**row["settings"], "method": group.method, "strategy": row["strategy"]}
-    if "spread_first" in known:  # with nothing to spread there are no pseudo-labels
+    if "spread_first" in known:  # without pseudo-labels to assign
         known["pseudo_labels"] &= bool(known["spread_first"] or known["spread_more"])
-    told = {name: value for name, value in known.items() if value is not None}
-    return all(name not in told or _same(told[name], value) for name, value in wanted.items())
+    recorded = {name: value for name, value in known.items() if value is not None}
+    return all(
+        name not in recorded or _same(recorded[name], value) for name, value in wanted.items()
+    )
 
 
 def _same(value: Any, word: str) -> bool:
@@ -253,7 +255,7 @@ def _same(value: Any, word: str) -> bool:
     return str(value).lower() == word
 
 
-def _honest(
+def _reference_lines(
     ours: list[Group], regimes: Sequence[str], metrics: Sequence[str], width: int
 ) -> list[list[Cell]]:
     """Return the trivial baselines on our images; ACC only."""
@@ -272,12 +274,12 @@ def _honest(
     return lines if ours else []
 
 
-def _notes(about: str, ours: list[Group], spared: Mapping[str, str]) -> list[str]:
+def _notes(about: str, ours: list[Group], omitted: Mapping[str, str]) -> list[str]:
     notes = [f"Published: {about}."]
     if not ours:
-        return [*notes, "No run of ours on this set yet."]
+        return [*notes, "No results of ours on this data set."]
     sizes = sorted({f"{int(group.rows[0]['n_images']):,}" for group in ours})
-    held = " scored on images held out" if any(g.rows[0]["test"] for g in ours) else ""
+    held = " scored on held-out images" if any(g.rows[0]["test"] for g in ours) else ""
     notes.append(f"Ours: {' or '.join(sizes)} images{held}; seconds of the first regime shown.")
-    notes += [f"Ours in the line {row}: without {word}." for row, word in spared.items()]
+    notes += [f"Ours in row {row}: without {word}." for row, word in omitted.items()]
     return notes

@@ -35,7 +35,7 @@ def share(tmp_path: Path) -> Path:
     return share
 
 
-def test_icons_are_told_apart_by_theme_and_folder_none_twice(share: Path) -> None:
+def test_icons_are_labelled_by_theme_and_folder_without_duplicates(share: Path) -> None:
     assert [labels for _, labels in elsewhere.tints(share)] == [
         ("wine", "places"),
         ("wise", "actions"),
@@ -45,7 +45,7 @@ def test_icons_are_told_apart_by_theme_and_folder_none_twice(share: Path) -> Non
     assert ("tango", "apps") in found
 
 
-def test_stamps_are_whole_on_white_and_none_is_mirrored(share: Path) -> None:
+def test_stamps_are_complete_on_white_and_not_mirrored(share: Path) -> None:
     drawn = list(elsewhere.stamps(share))
     assert [labels for _, labels in drawn] == [("animals", "cartoon"), ("food", "photo")]
     cat = drawn[0][0]
@@ -54,7 +54,7 @@ def test_stamps_are_whole_on_white_and_none_is_mirrored(share: Path) -> None:
     assert cat.getpixel((2, 48)) == (0, 0, 0)  # as wide as the square
 
 
-def test_letters_are_sorted_by_the_names_of_their_fonts(share: Path) -> None:
+def test_letters_are_labelled_by_the_names_of_their_fonts(share: Path) -> None:
     fonts = sorted(Path("/usr/share/fonts").rglob("DejaVuSans*.ttf"))
     if not fonts:
         pytest.skip("no DejaVu fonts on this machine (Debian: fonts-dejavu-core)")
@@ -64,7 +64,7 @@ def test_letters_are_sorted_by_the_names_of_their_fonts(share: Path) -> None:
     assert found == {("serif", "slanted", "bold"), ("mono", "upright", "plain")}
 
 
-def test_a_set_is_built_that_can_be_loaded_by_its_name(
+def test_a_built_data_set_can_be_loaded_by_name(
     share: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elsewhere, "SETS", {"tints": elsewhere.SETS["tints"]})
@@ -91,13 +91,13 @@ def test_people_have_a_gender_and_a_tone(share: Path, monkeypatch: pytest.Monkey
     assert [tone for _, tone in found[:5]] == ["light", "light", "middle", "dark", "dark"]
 
 
-def test_without_apt_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_apt_an_error_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(DatasetError, match=r"Debian's packages, but there is no apt-get here"):
+    with pytest.raises(DatasetError, match=r"need Debian packages; apt-get and dpkg-deb"):
         elsewhere.fetch(tmp_path)
 
 
-def test_a_package_that_cannot_be_had_is_no_traceback(
+def test_an_unavailable_package_gives_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed: subprocess.CompletedProcess[str] = subprocess.CompletedProcess([], 100)

@@ -36,7 +36,7 @@ def _two_ways(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "load", lambda run: dataset)
 
 
-def test_a_probe_finds_what_a_representation_shows_and_nothing_else() -> None:
+def test_a_probe_measures_the_criterion_in_the_representation() -> None:
     rng = stream(0)
     shown = rng.normal(size=(200, 4)) + 6 * (np.arange(200) % 2)[:, None]
     labels = {"wanted": np.arange(200) % 2, "other": rng.integers(2, size=200)}
@@ -45,7 +45,7 @@ def test_a_probe_finds_what_a_representation_shows_and_nothing_else() -> None:
     assert max(found["other"].values()) < 0.7
 
 
-def test_answers_turn_the_representation_to_what_is_meant(
+def test_answers_move_the_representation_towards_the_criterion(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ["--dataset", "made", "--by", "faint", "--other", "bold", "--questions", "40"]
@@ -60,7 +60,7 @@ def test_answers_turn_the_representation_to_what_is_meant(
     assert len(row["log"]["links_met"]) == len(row["log"]["size_entropy"]) == 8
 
 
-def test_the_ceiling_is_what_labels_of_other_images_give(
+def test_the_upper_bound_is_trained_on_labels_of_other_images(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     ceiling_.main(["--dataset", "made", "--by", "faint", "--seeds", "2"])
@@ -71,7 +71,7 @@ def test_the_ceiling_is_what_labels_of_other_images_give(
     assert ceiling_.cross_validated(X, nonsense, seed=0) < 0.65
 
 
-def test_the_ceiling_of_a_part_is_that_of_its_images(
+def test_the_upper_bound_of_a_part_uses_its_images(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train, test = np.arange(0, 160, 2), np.arange(1, 160, 2)[:50]
@@ -134,7 +134,7 @@ def test_a_step_is_timed_part_by_part() -> None:
 
 
 @pytest.mark.parametrize(("ours", "verdict"), [(0.19, "holds"), (0.21, "DOES NOT HOLD")])
-def test_the_share_that_is_not_the_network_is_judged(ours: float, verdict: str) -> None:
+def test_the_share_of_time_outside_the_network_is_checked(ours: float, verdict: str) -> None:
     seconds = {**dict.fromkeys(NETWORK, (1 - ours) / 3), **dict.fromkeys(OURS, ours / 4)}
     assert verdict in list(rows("resnet18", seconds))[-1]
     assert AT_MOST == 0.20

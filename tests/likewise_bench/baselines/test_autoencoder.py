@@ -14,10 +14,16 @@ from likewise.estimators.params import TrainingPlan
 from likewise.nn.training import generator
 from likewise.random_streams import stream
 from likewise_bench.baselines.autoencoder import AutoencoderNetwork, reconstruction_loss
-from likewise_bench.baselines.dc_gmm import DCGMM, MixtureNetwork, mixture_divergence
 from likewise_bench.baselines.dec import DEC, IDEC
 from likewise_bench.baselines.input_scaling import LeadingDirections
-from likewise_bench.baselines.variational import VAE, normal_divergence, posterior_log_variance
+from likewise_bench.baselines.variational import (
+    DCGMM,
+    VAE,
+    MixtureNetwork,
+    mixture_divergence,
+    normal_divergence,
+    posterior_log_variance,
+)
 from tests.likewise_bench.baselines.crossed_groupings import SMALL, crossed_groupings
 
 X, DOMINANT, _ = crossed_groupings()

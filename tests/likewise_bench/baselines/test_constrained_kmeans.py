@@ -12,8 +12,11 @@ from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
 from likewise.oracles.simulated import LabelOracle
 from likewise.random_streams import stream
-from likewise_bench.baselines.constrained_groups import constrained_groups, squared_distances
-from likewise_bench.baselines.cop_kmeans import CopKMeans
+from likewise_bench.baselines.constrained_kmeans import (
+    CopKMeans,
+    constrained_groups,
+    squared_distances,
+)
 from likewise_bench.baselines.pckmeans import PCKMeans, pckmeans, pckmeans_cost
 from tests.estimators.made_data import two_factors
 

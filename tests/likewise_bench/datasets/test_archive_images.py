@@ -40,7 +40,7 @@ def place(kind: str, tmp_path: Path, files: Mapping[str, bytes], make_tar: MakeT
 
 
 @pytest.mark.parametrize("kind", ["folder", "tar", "zip", "zip, not deflated"])
-def test_pictures_are_the_same_wherever_they_lie(
+def test_images_are_the_same_in_folder_tar_and_zip(
     kind: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
     collection = ArchiveCollection(list(members_of(place(kind, tmp_path, files, make_tar))))
@@ -59,7 +59,7 @@ def test_a_collection_can_be_sent_to_another_process(
     np.testing.assert_array_equal(again.pixels(1), collection.pixels(1))
 
 
-def test_a_picture_that_vanished_is_named(
+def test_a_removed_file_is_named_in_the_error(
     tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
     archive = place("zip", tmp_path, files, make_tar)
@@ -69,24 +69,24 @@ def test_a_picture_that_vanished_is_named(
         collection.pixels(0)
 
 
-def test_a_damaged_picture_is_named(
+def test_an_image_with_a_wrong_checksum_is_named_in_the_error(
     tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
-    """JPEG itself would not notice."""
+    """JPEG has no checksum of its own."""
     archive = place("zip, not deflated", tmp_path, files, make_tar)
     collection = ArchiveCollection(list(members_of(archive)))
     content = bytearray(archive.read_bytes())
     content[content.index(files["b/two.JPEG"]) + len(files["b/two.JPEG"]) - 8] ^= 1
     archive.write_bytes(content)
     assert collection.pixels(0).shape == (8, 8, 3)
-    with pytest.raises(ImageError, match=r"'b/two.JPEG' in .* \(its checksum is wrong\)"):
+    with pytest.raises(ImageError, match=r"'b/two.JPEG' in .* \(wrong checksum\)"):
         collection.pixels(1)
 
 
 @pytest.mark.parametrize(
     ("kind", "where"), [("zip", "/pictures.zip"), ("tar", "/pictures.tar"), ("folder", "/pictures")]
 )
-def test_a_picture_that_is_broken_in_a_sound_archive_is_named(
+def test_a_truncated_image_in_an_intact_archive_is_named_in_the_error(
     kind: str, where: str, tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar
 ) -> None:
     files["b/two.JPEG"] = files["b/two.JPEG"][:-40]
@@ -106,14 +106,14 @@ BLOCKS = {"one.jpg": b"1" * 512, "two.jpg": b"2" * 500}
     [
         (0, "empty file"),
         (100, "truncated header"),
-        (1024, "no member and no end of the archive at byte 1,024"),  # between the members
-        (1124, "no member and no end of the archive at byte 1,024"),  # in the second header
+        (1024, "neither a member nor the end of the archive at byte 1,024"),  # between the members
+        (1124, "neither a member nor the end of the archive at byte 1,024"),  # in the second header
         (1636, "unexpected end of data"),  # in the second member
-        (2048, "no member and no end of the archive at byte 2,048"),
-        (2559, "no member and no end of the archive at byte 2,048"),
+        (2048, "neither a member nor the end of the archive at byte 2,048"),
+        (2559, "neither a member nor the end of the archive at byte 2,048"),
     ],
 )
-def test_a_tar_that_is_cut_short_is_named(
+def test_a_truncated_tar_is_named_in_the_error(
     n_bytes: int, reason: str, tmp_path: Path, make_tar: MakeTar
 ) -> None:
     archive = make_tar(tmp_path / "cut.tar", BLOCKS)
@@ -123,17 +123,17 @@ def test_a_tar_that_is_cut_short_is_named(
     assert str(caught.value) == f"'{archive}': {reason}"
 
 
-def test_one_block_of_zeros_is_end_enough(tmp_path: Path, make_tar: MakeTar) -> None:
+def test_one_block_of_zeros_ends_a_tar(tmp_path: Path, make_tar: MakeTar) -> None:
     archive = make_tar(tmp_path / "short.tar", BLOCKS)
     archive.write_bytes(archive.read_bytes()[:2560])
     assert [piece.name for piece in tar_members(archive, 0)] == ["one.jpg", "two.jpg"]
 
 
-def test_the_end_of_a_tar_within_a_file_is_its_own(tmp_path: Path, make_tar: MakeTar) -> None:
+def test_a_tar_inside_a_file_ends_at_its_own_end(tmp_path: Path, make_tar: MakeTar) -> None:
     content = make_tar(tmp_path / "inner.tar", BLOCKS).read_bytes()
     outer = tmp_path / "outer"
     outer.write_bytes(b"x" * 700 + content + b"more")
     assert [piece.read() for piece in tar_members(outer, 700)] == list(BLOCKS.values())
     outer.write_bytes(b"x" * 700 + content[:1124] + b"more")
-    with pytest.raises(tarfile.ReadError, match=r"outer': no member .* at byte 1,724"):
+    with pytest.raises(tarfile.ReadError, match=r"outer': neither a member .* at byte 1,724"):
         list(tar_members(outer, 700))

@@ -1,4 +1,4 @@
-"""Archives that are missing, cut short, damaged or not the official ones."""
+"""Archives that are missing, truncated, damaged or not the official ones."""
 
 import dataclasses
 import hashlib
@@ -28,47 +28,47 @@ def official(archive: Path, md5: str | None = None) -> Published:
     return dataclasses.replace(TOY, forms=(form,))
 
 
-def test_the_official_archive_is_read_without_a_word(archive: Path) -> None:
+def test_the_official_archive_is_read_without_a_warning(archive: Path) -> None:
     toy = official(archive)
     assert toy.read_files(*toy.find(archive.parent)) == CONTENTS
 
 
-def test_files_come_in_the_order_of_the_form_whatever_the_archives(
-    tmp_path: Path, make_tar: MakeTar
-) -> None:
+def test_files_are_in_the_order_of_the_form(tmp_path: Path, make_tar: MakeTar) -> None:
     make_tar(tmp_path / "toy.tar.gz", {f"toy-files/{k}": CONTENTS[k] for k in reversed(CONTENTS)})
     assert list(TOY.read_files(*TOY.find(tmp_path)).items()) == list(CONTENTS.items())
 
 
-def test_no_folder_says_where_to_get_the_set() -> None:
+def test_without_a_folder_the_error_says_where_to_download_the_data_set() -> None:
     with pytest.raises(
         DatasetError,
-        match=r"No folder was given .* 'toy', .* download toy.tar.gz from "
-        r"https://example.org/toy, put it into a folder and give that folder \(--data\)\.",
+        match=r"'toy' needs a folder \(--data\); download toy.tar.gz from "
+        r"https://example.org/toy, put it into a folder and give that folder\.",
     ):
         TOY.find(None)
 
 
-def test_a_missing_archive_says_what_was_looked_for_and_where_to_put_it(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_archive_lists_expected_files_and_the_folder(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(
         DatasetError,
-        match=r"has none of the files of the data set 'toy' \(looked for toy.tar.gz, toy-files/\); "
+        match=r"has no files of the data set 'toy' \(expected toy.tar.gz, toy-files/\); "
         r"download toy.tar.gz from https://example.org/toy, put it into '.*'\.",
     ):
         TOY.find(tmp_path)
 
 
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"nowhere' is no folder with the files"):
+def test_a_missing_folder_is_named_in_the_error(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"nowhere' is not a folder with the files"):
         TOY.find(tmp_path / "nowhere")
 
 
-def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+def test_another_file_than_the_archive_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes(b"x")
     with pytest.raises(
         DatasetError,
-        match=r"notes.txt' is a file, and none of the data set 'toy' \(looked for toy.tar.gz, "
-        r"toy-files/\); --data wants the folder: download toy.tar.gz from "
+        match=r"notes.txt' is not a file of the data set 'toy' \(expected toy.tar.gz, "
+        r"toy-files/\); --data must be a folder: download toy.tar.gz from "
         r"https://example.org/toy, put it into a folder and give that folder\.$",
     ):
         TOY.find(tmp_path / "notes.txt")
@@ -81,40 +81,40 @@ def test_a_wrong_checksum_gives_both_sums(archive: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
-def test_a_half_downloaded_archive_says_how_much_of_it_is_there(
-    archive: Path, share: float
-) -> None:
+def test_the_error_for_a_truncated_archive_gives_both_sizes(archive: Path, share: float) -> None:
     toy, n_bytes = official(archive), archive.stat().st_size
     archive.write_bytes(archive.read_bytes()[: int(share * n_bytes)])
     with pytest.raises(
         DatasetError,
-        match=rf"broken or half-downloaded \({int(share * n_bytes):,} instead of {n_bytes:,} bytes",
+        match=rf"damaged or incomplete \({int(share * n_bytes):,} instead of {n_bytes:,} bytes",
     ):
         toy.read_files(*toy.find(archive.parent))
 
 
-def test_a_damaged_archive_is_named(archive: Path) -> None:
+def test_a_damaged_archive_is_named_in_the_error(archive: Path) -> None:
     content = bytearray(archive.read_bytes())
     content[len(content) // 2] ^= 0xFF
     archive.write_bytes(content)
-    with pytest.raises(DatasetError, match=r"toy.tar.gz' is broken .* again from https://example"):
+    with pytest.raises(DatasetError, match=r"toy.tar.gz' is damaged .* again from https://example"):
         TOY.read_files(*TOY.find(archive.parent))
 
 
-def test_a_whole_archive_of_another_size_is_read_with_a_warning(archive: Path) -> None:
+def test_a_complete_archive_of_another_size_is_read_with_a_warning(archive: Path) -> None:
     form = dataclasses.replace(FORM, n_bytes=12_345_678)
     toy = dataclasses.replace(TOY, forms=(form,))
-    with pytest.warns(LikewiseWarning, match=r"instead of 12,345,678 bytes\); it was read, but"):
+    with pytest.warns(
+        LikewiseWarning, match=r"instead of 12,345,678 bytes\); results on it are not comp"
+    ):
         assert toy.read_files(*toy.find(archive)) == CONTENTS
 
 
-def test_an_archive_that_lacks_a_file_names_it(tmp_path: Path, make_tar: MakeTar) -> None:
+def test_the_error_names_files_missing_from_an_archive(tmp_path: Path, make_tar: MakeTar) -> None:
     make_tar(tmp_path / "toy.tar.gz", {"toy-files/one.bin": b"1"})
     with pytest.raises(DatasetError, match=r"toy.tar.gz' lacks 'two.bin' of the data set 'toy'"):
         TOY.read_files(*TOY.find(tmp_path))
 
 
-def test_a_folder_unpacked_half_way_names_what_it_lacks(tmp_path: Path) -> None:
+def test_the_error_names_files_missing_from_a_folder(tmp_path: Path) -> None:
     (tmp_path / "toy-files").mkdir()
     (tmp_path / "toy-files" / "two.bin").write_bytes(b"2")
     with pytest.raises(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.metrics import score
-from likewise_bench.datasets.criteria import class_names, criteria, groupings, synsets
+from likewise_bench.datasets.base import class_names, criteria, groupings, synsets
 
 # PCL, Tables 6-11, and the authors' code for the dogs: the group of each class.
 PRINTED = {
@@ -41,7 +41,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("dataset", "criterion"), PRINTED)
-def test_every_class_is_in_the_group_that_was_printed(dataset: str, criterion: str) -> None:
+def test_every_class_is_in_its_published_group(dataset: str, criterion: str) -> None:
     names = NAMES[dataset, criterion]
     expected = [names[int(digit)] for digit in PRINTED[dataset, criterion]]
     found = criteria(dataset, np.array(class_names(dataset)))[criterion]
@@ -51,11 +51,11 @@ def test_every_class_is_in_the_group_that_was_printed(dataset: str, criterion: s
 @pytest.mark.parametrize(
     ("criterion", "sizes"), [("default", [24, 29, 24, 23]), ("personalised", [25, 24, 21, 30])]
 )
-def test_the_groups_of_cifar100_have_the_printed_sizes(criterion: str, sizes: list[int]) -> None:
+def test_the_groups_of_cifar100_have_the_published_sizes(criterion: str, sizes: list[int]) -> None:
     assert [len(classes) for classes in groupings("cifar100")[criterion].values()] == sizes
 
 
-def test_superclasses_are_cifar100s_own() -> None:
+def test_superclasses_are_those_of_cifar100() -> None:
     names = sorted(groupings("cifar100")["superclass"])
     expected = [names[int(number)] for number in SUPERCLASSES.split()]
     found = criteria("cifar100", np.array(class_names("cifar100")))["superclass"]
@@ -64,7 +64,7 @@ def test_superclasses_are_cifar100s_own() -> None:
 
 
 @pytest.mark.parametrize("dataset", ["cifar10", "cifar100", "imagenet10", "imagenet-dogs"])
-def test_each_orientation_names_each_class_once(dataset: str) -> None:
+def test_each_criterion_has_each_class_once(dataset: str) -> None:
     for groups in groupings(dataset).values():
         members = [name for classes in groups.values() for name in classes]
         assert sorted(members) == sorted(class_names(dataset))
@@ -79,7 +79,7 @@ def test_each_orientation_names_each_class_once(dataset: str) -> None:
         ("imagenet-dogs", (0.080, 0.111, 0.565, 0.667)),
     ],
 )
-def test_the_default_scores_on_the_personalised_what_it_should(
+def test_scores_of_the_default_against_the_personalised_criterion(
     dataset: str, scores: tuple[float, ...]
 ) -> None:
     """The fingerprint of METHODS 3.7 and 5.3; PCL's and OCC's tables show it too."""
@@ -118,6 +118,6 @@ def test_dac_and_the_dogs_are_known_by_name() -> None:
     ]
 
 
-def test_class_belongs_to_every_set() -> None:
+def test_every_data_set_has_the_criterion_class() -> None:
     classes = np.array(["ship", "bird", "ship"])
     assert criteria("stl10", classes) == {"class": classes}

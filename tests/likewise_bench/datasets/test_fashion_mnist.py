@@ -38,7 +38,7 @@ def write(folder: Path, files: dict[str, bytes], *, zipped: bool) -> None:
 
 @pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("below", ["", "fashion-mnist", "FashionMNIST/raw"])
-def test_pictures_and_classes_are_read(tmp_path: Path, zipped: bool, below: str) -> None:
+def test_images_and_classes_are_read(tmp_path: Path, zipped: bool, below: str) -> None:
     write(tmp_path / below, FILES, zipped=zipped)
     dataset = load_dataset("fashion-mnist", tmp_path)
     classes = ["T-shirt/top", "Ankle boot", "Sandal", "Bag", "Trouser"]
@@ -51,7 +51,7 @@ def test_pictures_and_classes_are_read(tmp_path: Path, zipped: bool, below: str)
         np.testing.assert_array_equal(dataset.collection.pixels(index)[:, :, 1], PICTURES[index])
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_in_the_error(tmp_path: Path) -> None:
     write(tmp_path, FILES, zipped=True)
     (tmp_path / "t10k-labels-idx1-ubyte.gz").unlink()
     with pytest.raises(
@@ -60,17 +60,17 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_dataset("fashion-mnist", tmp_path)
 
 
-def test_no_folder_says_where_to_get_the_set() -> None:
-    with pytest.raises(DatasetError, match=r"No folder was given .* its four files from https://"):
+def test_without_a_folder_the_error_says_where_to_download_the_data_set() -> None:
+    with pytest.raises(
+        DatasetError, match=r"'fashion-mnist' needs a folder .* its four files from https://"
+    ):
         load_dataset("fashion-mnist")
 
 
-def test_labels_of_another_file_do_not_fit(tmp_path: Path) -> None:
+def test_labels_of_another_file_are_rejected(tmp_path: Path) -> None:
     files = FILES | {"train-labels-idx1-ubyte": FILES["t10k-labels-idx1-ubyte"]}
     write(tmp_path, files, zipped=False)
-    with pytest.raises(
-        DatasetError, match=r"\(3, 28, 28\) and .* of shape \(2,\) are not pictures"
-    ):
+    with pytest.raises(DatasetError, match=r"\(3, 28, 28\) and .* of shape \(2,\) must be images"):
         load_dataset("fashion-mnist", tmp_path)
 
 
@@ -78,20 +78,22 @@ def test_labels_of_another_file_do_not_fit(tmp_path: Path) -> None:
     "content",
     [b"", b"\0\0\x08", b"hello", b"\0\0\x08\x03\0\0", FILES["train-images-idx3-ubyte"][:-1]],
 )
-def test_a_file_cut_short_is_named(tmp_path: Path, content: bytes) -> None:
+def test_a_truncated_file_is_named_in_the_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "broken").write_bytes(content)
-    with pytest.raises(DatasetError, match=r"broken' is no whole IDX file of bytes"):
+    with pytest.raises(DatasetError, match=r"broken' is not a complete IDX file of uint8"):
         read_idx(tmp_path / "broken")
 
 
-def test_half_a_gzip_is_named(tmp_path: Path) -> None:
+def test_a_truncated_gzip_file_is_named_in_the_error(tmp_path: Path) -> None:
     content = gzip.compress(FILES["train-images-idx3-ubyte"])
     (tmp_path / "half.gz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(DatasetError, match=r"half.gz' is broken or half-downloaded"):
+    with pytest.raises(DatasetError, match=r"half.gz' is damaged or incomplete"):
         read_idx(tmp_path / "half.gz")
 
 
-def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"x")
-    with pytest.raises(DatasetError, match=r"ubyte.gz' is a file; --data wants the folder the fou"):
+    with pytest.raises(
+        DatasetError, match=r"ubyte.gz' is a file; --data must be the folder of the fou"
+    ):
         load_dataset("fashion-mnist", tmp_path / "train-images-idx3-ubyte.gz")

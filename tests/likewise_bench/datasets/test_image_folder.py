@@ -1,4 +1,4 @@
-"""CIFAR-10 as folders of pictures, packed into a zip or not."""
+"""CIFAR-10 as image folders, in a zip archive or not."""
 
 import zipfile
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import DatasetError
 from likewise_bench.datasets import load_dataset
-from likewise_bench.datasets.criteria import class_names
+from likewise_bench.datasets.base import class_names
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
@@ -44,25 +44,24 @@ def test_a_zip_of_other_classes_is_not_cifar10(
 ) -> None:
     with zipfile.ZipFile(tmp_path / "cifar10.zip", "w") as archive:
         archive.writestr("train/aeroplane/1.jpg", jpeg(3))
-    with pytest.raises(DatasetError, match=r"pictures of 'aeroplane', so it is not .* 'cifar10'"):
+    with pytest.raises(DatasetError, match=r"images of 'aeroplane', so it is not .* 'cifar10'"):
         load_dataset("cifar10", tmp_path)
 
 
-def test_a_broken_zip_is_to_be_had_where_it_came_from(tmp_path: Path) -> None:
-    """The page of CIFAR-10 has the other forms, but no zip."""
+def test_a_damaged_zip_must_be_copied_again_from_its_source(tmp_path: Path) -> None:
+    """The page of CIFAR-10 offers the other forms, but not the zip."""
     (tmp_path / "cifar10.zip").write_bytes(b"PK half of it")
     with pytest.raises(
         DatasetError,
-        match=r"cifar10.zip' is broken .*; delete it and copy cifar10.zip again from where it came "
-        r"from\.$",
+        match=r"cifar10.zip' is damaged .*; delete it and copy cifar10.zip again from its",
     ):
         load_dataset("cifar10", tmp_path)
 
 
-def test_a_folder_of_that_zip_unpacked_half_way_does_not_send_to_the_page(tmp_path: Path) -> None:
+def test_the_error_for_an_incomplete_folder_does_not_name_the_download_page(tmp_path: Path) -> None:
     (tmp_path / "cifar10" / "train" / "bird").mkdir(parents=True)
     with pytest.raises(
-        DatasetError, match=r"unpack cifar10.zip again, or copy cifar10.zip again from where it"
+        DatasetError, match=r"unpack cifar10.zip again, or copy cifar10.zip again from its source"
     ):
         load_dataset("cifar10", tmp_path)
 
@@ -70,7 +69,7 @@ def test_a_folder_of_that_zip_unpacked_half_way_does_not_send_to_the_page(tmp_pa
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not (DATA / "cifar10.zip").exists(), reason="no ../shared/data/cifar10.zip")
-def test_the_real_archive_is_whole() -> None:
+def test_the_shared_archive_is_complete() -> None:
     dataset = load_dataset("cifar10", DATA)
     assert dataset.train is not None
     assert (len(dataset), len(dataset.train)) == (60_000, 50_000)

@@ -1,4 +1,4 @@
-"""ImageNet's parts from folders, class archives and the official archive of archives."""
+"""Subsets of ImageNet from folders, class archives and the official archive."""
 
 import io
 import tarfile
@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import DatasetError
 from likewise_bench.datasets import Dataset, load_dataset
-from likewise_bench.datasets.criteria import synsets
+from likewise_bench.datasets.base import synsets
 
 MakeTar = Callable[[Path, Mapping[str, bytes]], Path]
 
@@ -66,23 +66,23 @@ def whole(tmp_path: Path, jpeg: Callable[[int], bytes], make_tar: MakeTar) -> Pa
     return path
 
 
-def test_the_official_archive_is_read_in_place(whole: Path) -> None:
+def test_the_official_archive_is_read_without_unpacking(whole: Path) -> None:
     check(load_dataset("imagenet10", whole.parent))
     check(load_dataset("imagenet10", whole))
 
 
-def test_half_of_the_official_archive_is_refused(whole: Path) -> None:
+def test_a_truncated_official_archive_is_rejected(whole: Path) -> None:
     whole.write_bytes(whole.read_bytes()[:100_000])
     with pytest.raises(
         DatasetError,
-        match=r"broken or half-downloaded \('.*/official/ILSVRC2012_img_train.tar': .* "
+        match=r"damaged or incomplete \('.*/official/ILSVRC2012_img_train.tar': .* "
         r"https://image-net.org",
     ):
         load_dataset("imagenet10", whole.parent)
 
 
 @pytest.mark.parametrize("where", ["header", "data"])
-def test_a_class_archive_that_is_cut_short_is_named(
+def test_a_truncated_class_archive_is_named_in_the_error(
     tmp_path: Path, jpeg: Callable[[int], bytes], make_tar: MakeTar, where: str
 ) -> None:
     for synset in synsets("imagenet10"):
@@ -94,35 +94,36 @@ def test_a_class_archive_that_is_cut_short_is_named(
     broken.write_bytes(broken.read_bytes()[:end])
     with pytest.raises(
         DatasetError,
-        match=rf"^An archive of imagenet10 is broken or half-downloaded \('{broken}': .*\); "
+        match=rf"^An archive of imagenet10 is damaged or incomplete \('{broken}': .*\); "
         "download it again from https://image-net.org",
     ):
         load_dataset("imagenet10", tmp_path)
 
 
-def test_a_file_is_told_from_a_folder(tmp_path: Path) -> None:
+def test_another_file_than_the_archive_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "n01847000.tar").write_bytes(b"x")
     with pytest.raises(
         DatasetError,
-        match=r"n01847000.tar' is a file, and not ILSVRC2012_img_train.tar with the data set "
-        r"'imagenet10'; --data wants the folder",
+        match=r"n01847000.tar' is a file, but not ILSVRC2012_img_train.tar; --data must be",
     ):
         load_dataset("imagenet10", tmp_path / "n01847000.tar")
 
 
-def test_classes_without_pictures_are_named(
+def test_classes_without_images_are_named_in_the_error(
     tmp_path: Path, jpeg: Callable[[int], bytes], make_tar: MakeTar
 ) -> None:
     for synset in list(synsets("imagenet10"))[:8]:
         make_tar(tmp_path / f"{synset}.tar", members(synset, jpeg))
     with pytest.raises(
         DatasetError,
-        match=r"no pictures of 2 of the 10 classes of imagenet10 .'n03947888', 'n04461696'.",
+        match=r"no images of 2 of the 10 classes of imagenet10 .'n03947888', 'n04461696'.",
     ):
         load_dataset("imagenet10", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["imagenet10", "imagenet10-dac", "imagenet-dogs"])
-def test_without_a_folder_the_message_says_where_to_get_it(name: str) -> None:
-    with pytest.raises(DatasetError, match=f"'{name}', .* ILSVRC2012_img_train.tar from https://"):
+def test_without_a_folder_the_error_says_where_to_download_the_data_set(name: str) -> None:
+    with pytest.raises(
+        DatasetError, match=f"'{name}' needs .* ILSVRC2012_img_train.tar from https://"
+    ):
         load_dataset(name)

@@ -1,4 +1,4 @@
-"""A folder of pictures and a table of labels, and all the ways they can fail to fit."""
+"""A folder of images and a table of labels, and their mismatches."""
 
 import csv
 from collections import Counter
@@ -47,9 +47,7 @@ GOOD = "file,colour,mood\nsub/c.png,red,glad\na.png,blue,sad\nb.png,red,sad\n"
         (GOOD.replace("a.png,blue", ' ./a.png , "blue"') + "\n\n", "utf-8"),
     ],
 )
-def test_labels_follow_the_pictures_whatever_the_order_of_the_rows(
-    images: Path, text: str, encoding: str
-) -> None:
+def test_labels_are_in_the_order_of_the_images(images: Path, text: str, encoding: str) -> None:
     dataset = load_labels_csv(images, table(images, text.replace(' "blue"', "blue"), encoding))
     assert dataset.name == "photos"
     assert dataset.collection is not None
@@ -59,23 +57,23 @@ def test_labels_follow_the_pictures_whatever_the_order_of_the_rows(
     assert dataset.labels("mood").tolist() == ["sad", "sad", "glad"]
 
 
-def test_files_of_the_table_that_are_not_there_are_named(images: Path) -> None:
+def test_missing_files_of_the_table_are_named_in_the_error(images: Path) -> None:
     path = table(images, GOOD + "d.png,red,sad\n../e.png,red,sad\n")
     with pytest.raises(
         DatasetError,
-        match=r"do not name the same pictures .2 only in the table: '../e.png', 'd.png'.; give",
+        match=r"have different files .2 only in the table: '../e.png', 'd.png'.; give",
     ):
         load_labels_csv(images, path)
 
 
-def test_pictures_without_a_row_are_named(images: Path) -> None:
+def test_images_without_a_row_are_named_in_the_error(images: Path) -> None:
     with pytest.raises(
-        DatasetError, match=r"the same pictures .2 only in the folder: 'b.png', 'sub/c.png'.; give"
+        DatasetError, match=r"different files .2 only in the folder: 'b.png', 'sub/c.png'.; give"
     ):
         load_labels_csv(images, table(images, "file,colour\na.png,blue\n"))
 
 
-def test_both_kinds_of_misfit_are_told_at_once(images: Path) -> None:
+def test_both_kinds_of_mismatch_are_in_one_error(images: Path) -> None:
     path = table(images, GOOD.replace("a.png", "A.png"))
     with pytest.raises(
         DatasetError, match=r"1 only in the table: 'A.png'; 1 only in the folder: 'a.p"
@@ -83,10 +81,10 @@ def test_both_kinds_of_misfit_are_told_at_once(images: Path) -> None:
         load_labels_csv(images, path)
 
 
-def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
+def test_an_unreadable_image_is_skipped_with_a_warning(images: Path) -> None:
     (images / "b.png").write_bytes(b"")
     with pytest.warns(
-        LikewiseWarning, match=r"are 1 of the 3 pictures in labels.csv:\n'b.png' is empt"
+        LikewiseWarning, match=r"1 of the 3 images in labels.csv cannot be .*:\n'b.png' is empt"
     ):
         dataset = load_labels_csv(images, table(images, GOOD))
     assert dataset.labels("colour").tolist() == ["blue", "red"]
@@ -95,34 +93,36 @@ def test_a_broken_picture_is_left_out_by_name(images: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"labels.csv' is empty; the first column of a table is the file"),
+        ("", r"labels.csv' is empty; the first column must be the file"),
         ("file,colour\n", r"has no rows"),
         ("file\na.png\n", r"has one column only; the first column"),
         ("file,colour,colour\na.png,1,2\n", r"has a bad header \('colour'\)"),
         ("file,,mood\na.png,1,2\n", r"has a bad header \(''\)"),
         ("file,colour\na.png,red,blue\n", r"Row 2 of .* has 3 cells where the header has 2"),
-        ("file,colour\na.png,red\na.png,blue\n", r"'a.png' stands twice"),
+        ("file,colour\na.png,red\na.png,blue\n", r"'a.png' occurs twice"),
         (
             "file,colour\na.png,\nb.png, \nsub/c.png,red\n",
-            r"has no 'colour' for 2 of 3 files \('a.png', 'b.png'\); give every file one, or leave",
+            r"has no 'colour' for 2 of 3 files \('a.png', 'b.png'\); fill in these cells, or",
         ),
         ('file,colour\n"a.png,red\n', r"cannot be read as a table \(unexpected end of data"),
     ],
 )
-def test_a_bad_table_is_explained(images: Path, text: str, message: str) -> None:
+def test_an_invalid_table_raises_an_error_with_the_reason(
+    images: Path, text: str, message: str
+) -> None:
     with pytest.raises(DatasetError, match=message):
         load_labels_csv(images, table(images, text))
 
 
-def test_a_gap_in_one_column_leaves_the_others(images: Path) -> None:
+def test_empty_cells_of_one_column_do_not_affect_others(images: Path) -> None:
     dataset = load_labels_csv(images, table(images, GOOD.replace("a.png,blue", "a.png,")))
     assert list(dataset.criteria) == ["mood"]
     assert dataset.labels("mood").tolist() == ["sad", "sad", "glad"]
-    with pytest.raises(DatasetError, match=r"has no 'colour' for 1 of 3 files \('a.png'\); give"):
+    with pytest.raises(DatasetError, match=r"has no 'colour' for 1 of 3 files \('a.png'\); fill"):
         dataset.labels("colour")
 
 
-def test_a_table_that_is_no_text_is_explained(images: Path) -> None:
+def test_a_table_that_is_not_text_is_rejected(images: Path) -> None:
     path = table(images, "file,colour\na.png,röd\n", encoding="latin-1")
     with pytest.raises(
         DatasetError, match=r"cannot be read as a table .*; save it as CSV in UTF-8"
@@ -130,17 +130,17 @@ def test_a_table_that_is_no_text_is_explained(images: Path) -> None:
         load_labels_csv(images, path)
 
 
-def test_a_missing_table_is_named(images: Path) -> None:
-    with pytest.raises(DatasetError, match=r"There is no table of labels '.*nope.csv'"):
+def test_a_missing_table_is_named_in_the_error(images: Path) -> None:
+    with pytest.raises(DatasetError, match=r"The table of labels '.*nope.csv' does not exist"):
         load_labels_csv(images, images / "nope.csv")
 
 
-def test_a_missing_folder_is_named(images: Path) -> None:
+def test_a_missing_folder_is_named_in_the_error(images: Path) -> None:
     with pytest.raises(CollectionError, match=r"'.*nowhere' does not exist"):
         load_labels_csv(images.parent / "nowhere", table(images, GOOD))
 
 
-def test_a_million_misfits_make_a_short_message(images: Path) -> None:
+def test_many_mismatches_give_a_short_error(images: Path) -> None:
     rows = "".join(f"x{i}.png,red,sad\n" for i in range(1000))
     with pytest.raises(DatasetError) as error:
         load_labels_csv(images, table(images, GOOD + rows))
@@ -168,7 +168,9 @@ def test_any_text_can_be_a_label(tmp_path: Path, rows: list[tuple[str, str]]) ->
 
 
 @pytest.mark.parametrize("below", ["cards", ""])
-def test_a_named_folder_is_found_at_or_below_the_data(images: Path, below: str) -> None:
+def test_a_named_folder_is_found_in_the_data_folder_or_is_that_folder(
+    images: Path, below: str
+) -> None:
     home = images.parent / "cards"
     home.mkdir()
     images.rename(home / "images")
@@ -178,13 +180,13 @@ def test_a_named_folder_is_found_at_or_below_the_data(images: Path, below: str) 
     assert Counter(dataset.labels("colour").tolist()) == {"red": 2, "blue": 1}
 
 
-def test_a_named_folder_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
+def test_a_missing_named_folder_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(
         DatasetError,
-        match=r"not the folder for the data set 'fruits', one of this project's own .* give the",
+        match=r"not the folder for the data set 'fruits', which is not public; give the",
     ):
         load_dataset("fruits", tmp_path)
-    with pytest.raises(DatasetError, match=r"No folder was given for the data set 'fruits'"):
+    with pytest.raises(DatasetError, match=r"Missing --data for the data set 'fruits'"):
         load_dataset("fruits")
 
 
@@ -198,7 +200,9 @@ def test_a_named_folder_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
         ("cards", 1040, {"suit": 4, "rank": 13, "colour": 2, "kind": 2}),
     ],
 )
-def test_the_real_folders_are_whole(name: str, n_images: int, n_values: dict[str, int]) -> None:
+def test_the_shared_folders_are_complete(
+    name: str, n_images: int, n_values: dict[str, int]
+) -> None:
     dataset = load_dataset(name, DATA)
     assert len(dataset) == n_images
     assert {one: len(set(dataset.labels(one))) for one in n_values} == n_values

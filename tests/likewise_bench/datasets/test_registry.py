@@ -13,7 +13,7 @@ from likewise_bench.datasets import DATASETS, Dataset, load_dataset
 from likewise_bench.datasets.registry import criteria_of
 
 
-def test_every_set_says_what_it_is() -> None:
+def test_every_data_set_has_a_description() -> None:
     assert all(source.about for source in DATASETS.values())
     assert set(DATASETS) == {
         *("scenes", "digits", "cross", "cifar10", "cifar100", "stl10", "tiny-imagenet"),
@@ -23,10 +23,8 @@ def test_every_set_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(DATASETS) - {"scenes", "digits", "cross"}))
-def test_every_set_with_files_asks_for_its_folder(name: str) -> None:
-    with pytest.raises(
-        DatasetError, match=rf"No folder was given for the data set '{name}'.*--data"
-    ):
+def test_every_data_set_with_files_needs_a_folder(name: str) -> None:
+    with pytest.raises(DatasetError, match=rf"'{name}'.*--data"):
         load_dataset(name)
 
 
@@ -34,7 +32,7 @@ def test_every_set_with_files_asks_for_its_folder(name: str) -> None:
     ("name", "options"),
     [("scenes", {"n_images": 1}), ("digits", {}), ("cross:digits+digits", {"n_images": 4})],
 )
-def test_orientations_known_before_loading_are_those_that_are_loaded(
+def test_criteria_known_before_loading_are_those_that_are_loaded(
     name: str, options: dict[str, Any]
 ) -> None:
     loaded = load_dataset(name, **options)
@@ -42,7 +40,7 @@ def test_orientations_known_before_loading_are_those_that_are_loaded(
 
 
 @pytest.mark.parametrize(("name", "meant"), [("cifar11", "cifar10"), ("scene", "scenes")])
-def test_a_slip_of_the_pen_is_put_right(name: str, meant: str) -> None:
+def test_a_misspelt_data_set_gets_a_suggestion(name: str, meant: str) -> None:
     with pytest.raises(UnknownNameError, match=f"'{name}' is not a known data set; did you mean '"):
         load_dataset(name)
 
@@ -52,7 +50,7 @@ def test_only_cross_has_sides() -> None:
         load_dataset("scenes:digits")
 
 
-def test_digits_are_scikit_learns() -> None:
+def test_digits_are_those_of_scikit_learn() -> None:
     dataset, bunch = load_dataset("digits"), datasets.load_digits()
     assert dataset.vectors is not None
     np.testing.assert_allclose(dataset.vectors, bunch.data / 16)
@@ -75,19 +73,19 @@ def test_options_reach_the_loader() -> None:
     assert one.identity(0) != other.identity(0)
 
 
-def test_an_unknown_orientation_is_put_right() -> None:
+def test_a_misspelt_criterion_gets_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="'shap' is not a known criterion of scenes; did y"):
         load_dataset("scenes", n_images=1).labels("shap")
 
 
 @pytest.mark.parametrize("n_labels", [2, 4])
-def test_labels_must_be_as_many_as_images(n_labels: int) -> None:
-    with pytest.raises(DatasetError, match=f"does not fit together .{n_labels} x, 3 vectors.; eve"):
+def test_the_number_of_labels_must_equal_that_of_images(n_labels: int) -> None:
+    with pytest.raises(DatasetError, match=f"the same length, got {n_labels} x, 3 vectors; give"):
         Dataset("toy", {"x": np.array(["a"] * n_labels)}, vectors=np.zeros((3, 1), np.float32))
 
 
-def test_labels_without_images_are_no_data_set() -> None:
-    with pytest.raises(DatasetError, match="does not fit together"):
+def test_a_data_set_needs_images_or_vectors() -> None:
+    with pytest.raises(DatasetError, match="must have the same length"):
         Dataset("toy", {"x": np.array(["a"])})
 
 

@@ -1,4 +1,4 @@
-"""STL-10's binary files: pictures column by column, classes counted from 1."""
+"""Binary files of STL-10: images stored column by column, classes from 1."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_pictures_stand_upright_and_classes_count_from_one(
+def test_images_are_upright_and_classes_begin_at_one(
     tmp_path: Path, files: dict[str, bytes], make_tar: MakeTar, packed: bool
 ) -> None:
     if packed:
@@ -53,21 +53,25 @@ def test_pictures_stand_upright_and_classes_count_from_one(
         assert picture[row, column, colour] == values[colour * 9216 + column * 96 + row]
 
 
-def test_labels_and_pictures_must_be_equally_many(tmp_path: Path, files: dict[str, bytes]) -> None:
-    write(tmp_path / "stl10_binary", files | {"test_X.bin": files["test_X.bin"][:-1]})
-    with pytest.raises(DatasetError, match=r"'test_X.bin' has 27,647 bytes, not the 27,648 a"):
-        load_dataset("stl10", tmp_path)
-
-
-def test_labels_outside_one_to_ten_are_refused(tmp_path: Path, files: dict[str, bytes]) -> None:
-    write(tmp_path / "stl10_binary", files | {"train_y.bin": bytes([0, 3])})
-    with pytest.raises(DatasetError, match=r"'train_y.bin' has labels from 0 to 3, not from 1 to"):
-        load_dataset("stl10", tmp_path)
-
-
-def test_unlabelled_images_come_with_the_unpacked_folder(
+def test_labels_and_images_must_have_the_same_number(
     tmp_path: Path, files: dict[str, bytes]
 ) -> None:
+    write(tmp_path / "stl10_binary", files | {"test_X.bin": files["test_X.bin"][:-1]})
+    with pytest.raises(
+        DatasetError, match=r"'test_X.bin' must have 27,648 bytes per .* got 27,647"
+    ):
+        load_dataset("stl10", tmp_path)
+
+
+def test_labels_outside_one_to_ten_are_rejected(tmp_path: Path, files: dict[str, bytes]) -> None:
+    write(tmp_path / "stl10_binary", files | {"train_y.bin": bytes([0, 3])})
+    with pytest.raises(
+        DatasetError, match=r"'train_y.bin' must have labels from 1 to 10, got 0 to 3"
+    ):
+        load_dataset("stl10", tmp_path)
+
+
+def test_the_unpacked_folder_has_unlabelled_images(tmp_path: Path, files: dict[str, bytes]) -> None:
     write(tmp_path / "stl10_binary", files | {"unlabeled_X.bin": files["train_X.bin"]})
     dataset = load_dataset("stl10", tmp_path)
     assert dataset.unlabelled is not None
@@ -76,11 +80,9 @@ def test_unlabelled_images_come_with_the_unpacked_folder(
     np.testing.assert_array_equal(dataset.unlabelled.pixels(1), dataset.collection.pixels(1))
 
 
-def test_unlabelled_images_that_are_cut_short_are_refused(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
+def test_truncated_unlabelled_images_are_rejected(tmp_path: Path, files: dict[str, bytes]) -> None:
     write(tmp_path / "stl10_binary", files | {"unlabeled_X.bin": files["train_X.bin"][:-7]})
-    with pytest.raises(DatasetError, match=r"55,289 bytes, which is no whole number of pictures"):
+    with pytest.raises(DatasetError, match=r"must be a multiple of .* bytes, got 55,289"):
         load_dataset("stl10", tmp_path)
     (tmp_path / "stl10_binary" / "unlabeled_X.bin").unlink()
     assert load_dataset("stl10", tmp_path).unlabelled is None

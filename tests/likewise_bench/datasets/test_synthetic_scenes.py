@@ -20,7 +20,7 @@ Scenes = tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]
 FROZEN = "50d27ea646bbbf13b5ef3378c25a2315f85fae727a23eba152946a4acb964393"
 
 
-def test_the_pictures_of_seed_0_never_change() -> None:
+def test_the_images_of_seed_0_are_fixed() -> None:
     """If this fails, every published figure on `scenes` is void: raise VERSION and say so."""
     pictures, labels = make_scenes(128, seed=0)
     assert hashlib.sha256(pictures.tobytes()).hexdigest() == FROZEN
@@ -28,14 +28,14 @@ def test_the_pictures_of_seed_0_never_change() -> None:
     assert first == ("star", "yellow", "meadow", "small")
 
 
-def test_pictures_are_bytes_of_64_by_64() -> None:
+def test_images_are_uint8_of_64_by_64() -> None:
     pictures, labels = make_scenes(3)
     assert pictures.shape == (3, 64, 64, 3)
     assert pictures.dtype == np.uint8
     assert {name: len(column) for name, column in labels.items()} == dict.fromkeys(FACTORS, 3)
 
 
-def test_every_block_holds_every_combination_once() -> None:
+def test_every_block_has_every_combination_once() -> None:
     _, labels = make_scenes(2 * BLOCK, seed=3)
     rows = list(zip(*(labels[name].tolist() for name in FACTORS), strict=True))
     every = sorted(itertools.product(*FACTORS.values()))
@@ -44,7 +44,7 @@ def test_every_block_holds_every_combination_once() -> None:
     assert rows[:BLOCK] != rows[BLOCK:]
 
 
-def test_the_first_pictures_do_not_depend_on_how_many_there_are() -> None:
+def test_the_first_images_do_not_depend_on_n_images() -> None:
     few, few_labels = make_scenes(5, seed=1)
     many, many_labels = make_scenes(130, seed=1)
     np.testing.assert_array_equal(few, many[:5])
@@ -52,18 +52,18 @@ def test_the_first_pictures_do_not_depend_on_how_many_there_are() -> None:
         np.testing.assert_array_equal(labels, many_labels[name][:5])
 
 
-def test_another_seed_gives_other_pictures() -> None:
+def test_another_seed_gives_other_images() -> None:
     assert not np.array_equal(make_scenes(8, seed=0)[0], make_scenes(8, seed=1)[0])
 
 
-def test_no_two_pictures_are_the_same() -> None:
+def test_no_two_images_are_equal() -> None:
     pictures, _ = make_scenes(2 * BLOCK)
     assert len({picture.tobytes() for picture in pictures}) == 2 * BLOCK
 
 
 @pytest.mark.parametrize("n_images", [0, -1])
-def test_no_pictures_are_refused(n_images: int) -> None:
-    with pytest.raises(InvalidParameterError, match=f"n_images={n_images} is no collection"):
+def test_zero_images_are_rejected(n_images: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"n_images must be >= 1, got {n_images}"):
         make_scenes(n_images)
 
 
@@ -88,12 +88,12 @@ def test_all_shapes_of_a_size_cover_the_same_area_and_touch_no_edge(size: str) -
 
 @pytest.fixture(scope="module")
 def scenes() -> Scenes:
-    """Return a third of the 6,000 pictures the figures of the docs were measured on."""
+    """Return a third of the 6,000 images of the documented measurements."""
     return make_scenes(16 * BLOCK)
 
 
 @pytest.mark.slow
-def test_neither_pixels_nor_colours_tell_the_shape(scenes: Scenes) -> None:
+def test_neither_pixels_nor_colours_reveal_the_shape(scenes: Scenes) -> None:
     pictures, labels = scenes
     for rows in (pictures.reshape(len(pictures), -1) / 255, colour_histograms(pictures)):
         found = KMeans(4, n_init=2, random_state=0).fit_predict(rows)
@@ -101,14 +101,14 @@ def test_neither_pixels_nor_colours_tell_the_shape(scenes: Scenes) -> None:
 
 
 @pytest.mark.slow
-def test_left_alone_colours_sort_by_background(scenes: Scenes) -> None:
+def test_k_means_on_colours_finds_the_background(scenes: Scenes) -> None:
     pictures, labels = scenes
     found = KMeans(4, n_init=2, random_state=0).fit_predict(colour_histograms(pictures))
     assert accuracy(labels["background"], found) >= 0.9
 
 
 @pytest.mark.slow
-def test_a_supervised_network_sees_the_shape(scenes: Scenes) -> None:
+def test_a_supervised_network_learns_the_shape(scenes: Scenes) -> None:
     pictures, labels = scenes
     assert supervised_accuracy(pictures, labels["shape"]) >= 0.95
 
@@ -123,7 +123,7 @@ def colour_histograms(pictures: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64
 def supervised_accuracy(
     pictures: npt.NDArray[np.uint8], labels: npt.NDArray[np.str_], n_test: int = 512
 ) -> float:
-    """Train a small network on all but the last pictures; return its accuracy on these."""
+    """Train a small network on all but the last images; return its accuracy on these."""
     torch.set_num_threads(1)
     rng = torch.Generator().manual_seed(derive(0, "scenes", "supervised"))
     x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255 - 0.5

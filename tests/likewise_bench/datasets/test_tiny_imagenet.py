@@ -24,7 +24,7 @@ def archive(tmp_path: Path, jpeg: Callable[[int], bytes]) -> Path:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_training_pictures_are_sorted_by_class(archive: Path, packed: bool) -> None:
+def test_training_images_are_ordered_by_class(archive: Path, packed: bool) -> None:
     if packed:
         with pytest.warns(LikewiseWarning, match="not the official archive of tiny-imagenet"):
             dataset = load_dataset("tiny-imagenet", archive.parent)
@@ -37,13 +37,13 @@ def test_training_pictures_are_sorted_by_class(archive: Path, packed: bool) -> N
     assert abs(int(dataset.collection.pixels(2)[0, 0, 0]) - 60) <= 2
 
 
-def test_half_of_the_archive_is_refused(archive: Path) -> None:
+def test_a_truncated_archive_is_rejected(archive: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-400])
-    with pytest.raises(DatasetError, match=r"half-downloaded \([\d,]+ instead of 248,100,043 byt"):
+    with pytest.raises(DatasetError, match=r"incomplete \([\d,]+ instead of 248,100,043 byt"):
         load_dataset("tiny-imagenet", archive.parent)
 
 
-def test_a_folder_of_other_pictures_is_named(tmp_path: Path) -> None:
+def test_a_folder_of_other_images_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "tiny-imagenet-200" / "train").mkdir(parents=True)
-    with pytest.raises(DatasetError, match="no pictures in train/<class>/images/, so it is not"):
+    with pytest.raises(DatasetError, match="no images in train/<class>/images/, so it is not"):
         load_dataset("tiny-imagenet", tmp_path)

@@ -22,11 +22,11 @@ from likewise.errors import (
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.random_streams import stream
+from likewise_bench.plots.contrastive import pair_similarities
 from likewise_bench.plots.curves import _points, answer_curves
-from likewise_bench.plots.maps import in_colours_of, project
-from likewise_bench.plots.pair_similarities import pair_similarities
+from likewise_bench.plots.groups import in_colours_of, project
 from likewise_bench.plots.plotted_run import Request
-from likewise_bench.plots.questions import _pictures
+from likewise_bench.plots.questions import _framed_images
 from likewise_bench.plots.style import PLOTS, draw, styled
 from likewise_bench.spec import RunSpec
 from likewise_bench.tables.aggregate import groups
@@ -65,7 +65,7 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path, kind: str, suffix: str
     assert len(one.read_bytes()) > 5_000
 
 
-def test_a_curve_has_the_mean_and_spread_of_each_budget_and_begins_with_k_means() -> None:
+def test_a_curve_has_mean_and_deviation_per_budget_and_begins_with_k_means() -> None:
     points = _points(groups(ROWS), "acc", "all", 0.3)
     spread = 0.02 / 2**0.5
     expected = [(0, 0.3, 0), (10, 0.61 + 1 / 30, spread), (100, 0.61 + 1 / 3, spread)]
@@ -73,7 +73,7 @@ def test_a_curve_has_the_mean_and_spread_of_each_budget_and_begins_with_k_means(
     assert [point[0] for point in _points(groups(ROWS), "nmi", "all", None)] == [10.0, 100.0]
 
 
-def test_nmi_begins_with_k_means_too_where_that_was_run() -> None:
+def test_the_nmi_curve_begins_with_a_run_of_k_means() -> None:
     rows = (*ROWS, row("kmeans", 0.4, n=0))
     with styled():
         figure = answer_curves(Request("answers", rows))
@@ -81,7 +81,7 @@ def test_nmi_begins_with_k_means_too_where_that_was_run() -> None:
     assert starts == [0.3, 0.2]
 
 
-def test_a_method_that_ran_out_of_questions_was_told_everything() -> None:
+def test_a_ring_marks_runs_whose_budget_covers_every_image() -> None:
     """Of n images in groups, n - 1 answers settle all; without such a run nothing is promised."""
     full = {**row("likewise", 1.0, n=1040), "n_answers": 1039}
     for rows, n_rings in ((ROWS, 0), ((*ROWS, full), 1)):
@@ -89,10 +89,10 @@ def test_a_method_that_ran_out_of_questions_was_told_everything() -> None:
             figure = answer_curves(Request("answers", rows))
         assert sum(line.get_markersize() == 10 for line in figure.axes[0].lines) == n_rings
         told = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert ("everything told" in told) == bool(n_rings)
+        assert ("all images labelled" in told) == bool(n_rings)
 
 
-def test_where_colours_come_again_markers_differ() -> None:
+def test_markers_differ_when_colours_repeat() -> None:
     rows = tuple(row(f"method {i}", 0.5, n=10) for i in range(30))
     with styled():
         figure = answer_curves(Request("answers", rows))
@@ -100,7 +100,7 @@ def test_where_colours_come_again_markers_differ() -> None:
     assert len({(line.get_color(), line.get_marker()) for line in lines}) == 30
 
 
-def test_held_out_images_are_a_dashed_line_and_every_label_a_ring() -> None:
+def test_held_out_images_have_a_dashed_line() -> None:
     rows = [row("pcl", 0.5, n=n, protocol="inductive") for n in (10, 1040)]
     with styled():
         axes = answer_curves(Request("answers", tuple(rows))).axes[0]
@@ -115,7 +115,7 @@ def network_learner(model: CC) -> NetworkLearner:
     return model.learner_
 
 
-def test_equal_views_are_alike_and_columns_are_compared_with_columns() -> None:
+def test_equal_views_have_similarity_one_for_rows_and_columns() -> None:
     X = stream(0, "rows").normal(size=(40, 6)).astype(np.float32)
     model = CC(3, views="none", random_state=0).start(X)
     instances, clusters = pair_similarities(network_learner(model))
@@ -138,7 +138,9 @@ def test_equal_views_are_alike_and_columns_are_compared_with_columns() -> None:
     ],
     ids=["similarities", "map-epochs", "map-answers", "grids", "questions"],
 )
-def test_a_run_is_shown(tmp_path: Path, kind: str, run: RunSpec, options: dict[str, Any]) -> None:
+def test_a_figure_of_a_run_is_drawn(
+    tmp_path: Path, kind: str, run: RunSpec, options: dict[str, Any]
+) -> None:
     out = tmp_path / "figure.png"
     draw(Request(kind, run=run, options=options), out)
     width, height = _size(out)
@@ -167,12 +169,12 @@ def test_figures_without_content_raise_an_error(
     assert not (tmp_path / "figure.png").exists()
 
 
-def test_frames_say_what_was_answered() -> None:
+def test_frame_colours_show_the_answer() -> None:
     pair = Answer(Question.pair(4, 2), "same")
-    assert [image for image, _ in _pictures(pair)] == [2, 4]
+    assert [image for image, _ in _framed_images(pair)] == [2, 4]
     choice = Answer(Question.choice(7, (1, 2), ("a", "b")), "b")
-    assert [ink == "#009E73" for _, ink in _pictures(choice)] == [False, False, True]
-    assert [image for image, _ in _pictures(Answer(Question.label(3), "x"))] == [3]
+    assert [ink == "#009E73" for _, ink in _framed_images(choice)] == [False, False, True]
+    assert [image for image, _ in _framed_images(Answer(Question.label(3), "x"))] == [3]
 
 
 def test_clusters_are_coloured_as_the_classes_they_match() -> None:
@@ -190,13 +192,15 @@ class _Flat:
         return rows[:, :2] + self.state * 0
 
 
-def test_umap_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_umap_is_used_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=_Flat))
     rows = stream(0, "rows").normal(size=(40, 6)).astype(np.float32)
     np.testing.assert_array_equal(project(rows, "umap", 0), rows[:, :2])
 
 
-def test_without_umap_a_person_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_umap_the_error_names_the_package_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(InvalidParameterError, match="pip install umap-learn"):
         project(np.zeros((5, 2), np.float32), "umap", 0)
@@ -206,9 +210,9 @@ def test_without_umap_a_person_is_told_what_to_install(monkeypatch: pytest.Monke
     ("request_", "name", "error", "message"),
     [
         (Request("answer"), "a.png", UnknownNameError, "'answer' is not a known figure; did you"),
-        (Request("answers"), "a.png", ResultsFileError, "drawn from results, and there are none"),
-        (Request("map"), "a.png", InvalidParameterError, "shows a run; say which: --dataset"),
-        (Request("toy"), "a.jpeg", OutputError, "does not say what kind of figure"),
+        (Request("answers"), "a.png", ResultsFileError, "'answers' needs results"),
+        (Request("map"), "a.png", InvalidParameterError, "'map' needs a run; give --dataset"),
+        (Request("toy"), "a.jpeg", OutputError, "must be one of .png, .svg, .pdf"),
         (Request("toy"), "no/a.png", OutputError, "cannot be written"),
         (Request("map", run=_digits()), "a.png", InvalidParameterError, "does not train in epochs"),
         (Request("similarities", run=_digits()), "a.png", InvalidParameterError, "two views"),
@@ -220,7 +224,7 @@ def test_without_umap_a_person_is_told_what_to_install(monkeypatch: pytest.Monke
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_said(
+def test_invalid_requests_raise_an_error(
     tmp_path: Path, request_: Request, name: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -64,7 +64,7 @@ def _table(path: Path, to: str) -> bytes:
     return write(make_tables(read_rows(path), times=False), to).encode()
 
 
-def test_a_sweep_killed_half_way_ends_as_one_that_was_not(tmp_path: Path) -> None:
+def test_a_killed_and_continued_sweep_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     script, file, out = (tmp_path / name for name in ("s.py", "s.toml", "killed.jsonl"))
     script.write_text(SCRIPT)
     file.write_text(SWEEP)
@@ -93,7 +93,7 @@ def test_a_sweep_killed_half_way_ends_as_one_that_was_not(tmp_path: Path) -> Non
         assert table == _table(tmp_path / "r.jsonl", to)
 
 
-def test_what_is_done_is_not_done_again_and_more_can_be_added(tmp_path: Path) -> None:
+def test_finished_runs_are_not_repeated_and_runs_can_be_added(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     first = _sweep(tmp_path, SWEEP, step=lambda title: lambda d, n: told.append((title, d, n)))
     assert (first.n_made, told[-1]) == (8, ("runs", 8, 8))
@@ -103,7 +103,7 @@ def test_what_is_done_is_not_done_again_and_more_can_be_added(tmp_path: Path) ->
     assert _sweep(tmp_path, SWEEP.replace("3]", "3, 4]")).n_made == 2
 
 
-def test_a_run_that_fails_is_kept_with_its_error_and_tried_again(tmp_path: Path) -> None:
+def test_a_failed_run_is_stored_with_its_error_and_repeated(tmp_path: Path) -> None:
     text = '[[runs]]\non = { digits = "digit" }\nmethod = ["dec", "idec", "sdec", "likewise"]'
     report = _sweep(tmp_path, text)
     assert report.n_rows == 4
@@ -129,7 +129,7 @@ def test_data_that_cannot_be_read_stop_the_sweep_before_the_first_run(
     assert not (tmp_path / "r.jsonl").exists()
 
 
-def test_rows_say_what_was_asked_and_on_what_they_were_made(tmp_path: Path) -> None:
+def test_rows_have_the_spec_and_the_environment(tmp_path: Path) -> None:
     _sweep(tmp_path, SWEEP, n_jobs=1)
     row = read_rows(tmp_path / "r.jsonl")[0]
     assert row["spec"]["method"] == "likewise"

@@ -17,7 +17,7 @@ def _read(tmp_path: Path, text: str, data: str | None = None) -> list[dict[str, 
     return [spec_of(run) for run in read_sweep(file, data).runs]
 
 
-def test_lists_are_multiplied_and_no_run_stands_twice(tmp_path: Path) -> None:
+def test_lists_give_all_combinations_without_duplicates(tmp_path: Path) -> None:
     specs = _read(
         tmp_path,
         """
@@ -49,7 +49,7 @@ def test_a_method_that_asks_nothing_is_run_once_for_all_budgets(tmp_path: Path) 
     ]
 
 
-def test_every_option_of_a_run_can_be_said(tmp_path: Path) -> None:
+def test_every_option_of_a_run_can_be_set(tmp_path: Path) -> None:
     (spec,) = _read(
         tmp_path,
         """
@@ -91,7 +91,7 @@ def test_every_option_of_a_run_can_be_said(tmp_path: Path) -> None:
     }
 
 
-def test_where_the_data_lies_is_beside_the_file_and_no_part_of_a_run(tmp_path: Path) -> None:
+def test_data_paths_are_relative_to_the_file_and_not_in_the_key(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text('[[runs]]\non = { digits = "digit" }\ndata = "sets"\nmethod = "kmeans"')
     (here,), (there,) = read_sweep(file).runs, read_sweep(file, "/elsewhere").runs
@@ -100,7 +100,7 @@ def test_where_the_data_lies_is_beside_the_file_and_no_part_of_a_run(tmp_path: P
     assert key_of(here) == key_of(there) == key_of(spec_of(here))
 
 
-def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+def test_a_sweep_can_use_an_image_folder_with_labels(tmp_path: Path) -> None:
     (spec,) = _read(
         tmp_path,
         '[[runs]]\nimages = "p"\nlabels = "p.csv"\non = ["colour"]\nmethod = "kmeans"',
@@ -116,33 +116,34 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
         ("[[run]]\nseed = 0", "'run' is not a known part; did you mean 'runs'"),
         ("[[runs]\n", "is not TOML"),
         ("[[runs]]\nsedd = 0", "number 1: 'sedd' is not a known key of a sweep; did you mean"),
-        ("[[runs]]\nseed = 0", "does not say on which data"),
-        ('[[runs]]\norientation = "colour"', "orientation='colour': sets and criteria are wri"),
-        ('[[runs]]\ndataset = "digits"', 'write on = { digits = ["digit"] }'),
+        ("[[runs]]\nseed = 0", "Missing on or images"),
+        ('[[runs]]\norientation = "colour"', "orientation='colour': data sets and criteria"),
+        ('[[runs]]\ndataset = "digits"', 'as on = { digits = ["digit"] }'),
         ('[[runs]]\non = {digits="digit"}\nmethod = "kmeens"', "did you mean 'kmeans'"),
-        ('[[runs]]\non = {digits="digit"}\nquestions = "ten"', "n_questions='ten' is no int"),
-        ('[[runs]]\non = {digits="digit"}\nseed = true', "seed=True is no int"),
+        (
+            '[[runs]]\non = {digits="digit"}\nquestions = "ten"',
+            "n_questions must be of type int, got 'ten'",
+        ),
+        ('[[runs]]\non = {digits="digit"}\nseed = true', "seed must be of type int, got True"),
         ('[[runs]]\non = {digits="digit"}\nnoise = 2', "noise must be between 0 and 1, got 2"),
         ('[[runs]]\non = {digits="digit"}\nquestions = -1', "must be >= 0"),
-        ('[[runs]]\non = {digits="digit"}\nmethod = []', "method is an empty list"),
-        ('[[runs]]\non = "digits"', "a data set is written on = { digits"),
+        ('[[runs]]\non = {digits="digit"}\nmethod = []', "method must not be an empty list"),
+        ('[[runs]]\non = "digits"', "for a data set write on = { digits"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_runs(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_invalid_sweep_files_raise_an_error(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SweepFileError) as error:
         _read(tmp_path, text)
     assert message in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(SweepFileError, match=r"'.*none.toml' cannot be opened: No such file"):
         read_sweep(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_files_that_come_with_it_can_be_read(file: Path) -> None:
+def test_the_sweep_files_of_the_project_can_be_read(file: Path) -> None:
     found = read_sweep(file)
     assert found.runs
     assert found.about
@@ -159,7 +160,7 @@ def test_method_info_agrees_with_the_classes() -> None:
 _STALE = "run python -m likewise_bench.method_info"
 
 
-def test_the_half_hour_sweep_is_the_one_that_was_promised() -> None:
+def test_the_sweep_few_answers_has_the_documented_runs() -> None:
     (file,) = [file for file in FILES if file.stem == "few_answers"]
     runs = read_sweep(file).runs
     assert len(runs) == 6 * 6 * 3

@@ -26,11 +26,21 @@ def row(method: str, acc: float, *, seed: int = 0, n: int = 100, **spec: Any) ->
         "n_questions": n,
         "n_answers": n,
         **five,
+        "raw": five,
         "unasked": five,
         "test": test,
         "baselines": {"majority_acc": 0.25, "kmeans_acc": 0.3, "other_criterion_acc": 0.5},
-        "curve": [{"n_answers": n, "acc": acc, "nmi": acc / 2, "ari": acc / 3, "test": test}],
-        "seconds": {"embed": 0.1, "ask": 0.1, "train": 1.0, "total": 2.0 + seed},
+        "curve": [
+            {
+                "n_answers": n,
+                "person_seconds": 2.0 * n,
+                "acc": acc,
+                "nmi": acc / 2,
+                "ari": acc / 3,
+                "test": test,
+            }
+        ],
+        "seconds": {"embed": 0.1, "ask": 0.1, "train": 1.0, "total": 2.0 + seed, "person": 2.0 * n},
         "peak_memory_mb": 500.0,
         "n_threads": 1,
         "machine": {"processor": "a chip", "cores": 2, "python": "3.11", "likewise": "0.1"},

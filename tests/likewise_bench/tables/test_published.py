@@ -45,19 +45,19 @@ def _numbers(cells: list[str]) -> list[float | None]:
     return [None if c == "—" else float(c) for c in map(str.strip, cells) if CELL.match(c)]
 
 
-def test_all_result_tables_of_the_four_papers_are_there() -> None:
+def test_all_result_tables_of_the_four_papers_are_present() -> None:
     assert set(paper_tables()) == set(HEADS)
 
 
 @pytest.mark.parametrize("table", HEADS)
-def test_every_cell_of_the_paper_stands_in_the_file_and_none_besides(table: str) -> None:
+def test_the_file_has_exactly_the_cells_of_the_papers(table: str) -> None:
     in_paper = Counter(number for line in _lines(table) for number in _numbers(line))
     assert in_paper == Counter(cell.value for cell in published_values(table))
     assert in_paper.total() > 5
 
 
 @pytest.mark.parametrize("table", [name for name in HEADS if not name.startswith("dsac")])
-def test_every_line_has_its_own_figures_in_their_order(table: str) -> None:
+def test_every_row_has_its_published_values_in_order(table: str) -> None:
     in_paper = [(line, _numbers(line)) for line in _lines(table) if _numbers(line)]
     rows = paper_tables()[table]["rows"]
     assert len(in_paper) == len(rows)
@@ -69,9 +69,7 @@ def test_every_line_has_its_own_figures_in_their_order(table: str) -> None:
 
 
 @pytest.mark.parametrize(("table", "metric"), [("dsac-i", "ari"), ("dsac-ii", "nmi")])
-def test_dsacs_figures_stand_under_their_method_and_number_of_labels(
-    table: str, metric: str
-) -> None:
+def test_values_of_dsac_have_their_method_and_number_of_labels(table: str, metric: str) -> None:
     head, *lines = _lines(table)
     names = [re.sub(r" \[\d+\]", "", name) for name in head]
     dataset, found = "", {}
@@ -89,7 +87,7 @@ def test_dsacs_figures_stand_under_their_method_and_number_of_labels(
     assert {cell.metric for cell in published_values(table)} == {metric}
 
 
-def test_dsacs_ablation_has_two_figures_a_variant() -> None:
+def test_the_ablation_of_dsac_has_two_values_per_variant() -> None:
     lines = [line for line in _lines("dsac-iii") if line[0].isdigit()]
     found = [(int(line[0]), value) for line in lines for value in map(float, line[1:])]
     ours = [(cell.n_answers, cell.value) for cell in published_values("dsac-iii")]
@@ -100,7 +98,7 @@ def _answers(table: str, row: str) -> dict[str, int | None]:
     return {cell.dataset: cell.n_answers for cell in published_values(table) if cell.row == row}
 
 
-def test_cells_are_told_in_our_words() -> None:
+def test_cells_use_the_names_of_this_project() -> None:
     (acc,) = [
         cell
         for cell in published_values("occ-2")

@@ -33,7 +33,7 @@ def test_a_figure_is_the_mean_and_the_standard_deviation_over_seeds() -> None:
     assert str(MeanStd.known([0.25, 0.25])) == ".250"
 
 
-def test_a_line_a_method_and_a_column_a_budget() -> None:
+def test_a_table_has_one_row_per_method_and_one_column_per_budget() -> None:
     (table,) = make_tables(ROWS)
     cells = _cells(table)
     assert table.title == "cards by suit, pretrained (lite)"
@@ -43,7 +43,7 @@ def test_a_line_a_method_and_a_column_a_budget() -> None:
     assert cells["likewise"]["MB"] == "500 ± 0"
 
 
-def test_a_method_that_asks_nothing_stands_under_every_budget() -> None:
+def test_a_method_that_asks_nothing_is_listed_under_every_budget() -> None:
     asked_nothing = [{**one, "n_answers": 0} if one["method"] == "kmeans" else one for one in ROWS]
     (table,) = make_tables(asked_nothing)
     line = _cells(table)["kmeans"]
@@ -51,7 +51,7 @@ def test_a_method_that_asks_nothing_stands_under_every_budget() -> None:
     assert "ACC at 0" not in line
 
 
-def test_a_method_with_fewer_seeds_than_others_is_named() -> None:
+def test_a_note_lists_methods_with_fewer_seeds() -> None:
     twice = [row("cc", 0.5, seed=0), row("cc", 0.5, seed=1)]
     [table] = make_tables([*twice, row("occ", 0.6)], "answers")
     assert "With 1 of 2 seeds, at some budget: occ." in table.notes
@@ -59,11 +59,11 @@ def test_a_method_with_fewer_seeds_than_others_is_named() -> None:
     assert len(table.notes) == 1
 
 
-def test_honest_lines_are_in_every_table() -> None:
+def test_reference_lines_are_in_every_table() -> None:
     for table in make_tables(ROWS) + make_tables(ROWS, "answers", times=False):
         cells = _cells(table)
         assert cells["— everything in one group"]["ACC at 100"] == ".250"
-        assert cells["— k-means, nothing asked"]["ACC at 10"] == ".300"
+        assert cells["— k-means, no questions"]["ACC at 10"] == ".300"
         assert cells["— perfect other criterion"]["ACC at 10"] == ".500"
         assert cells["— random questions"]["ACC at 10"] == "not run"
     (table,) = make_tables([*ROWS, row("pcl", 0.6, strategy="random")])
@@ -80,13 +80,13 @@ def test_from_scratch_and_pretrained_never_share_a_table() -> None:
     ]
 
 
-def test_held_out_images_are_scored_where_there_are_any() -> None:
+def test_scores_are_those_of_held_out_images_if_there_are_any() -> None:
     (table,) = make_tables([row("cc", 0.8, protocol="inductive")])
     assert _cells(table)["cc"]["ACC at 100"] == ".080"
-    assert any("held out" in note for note in table.notes)
+    assert any("held-out images" in note for note in table.notes)
 
 
-def test_what_was_changed_about_a_method_is_in_its_name_and_what_all_share_is_not() -> None:
+def test_names_have_changed_settings_but_not_shared_ones() -> None:
     changed = [
         row("dsac", 0.5, settings={"gamma": "1", "size": "32"}, noise=0.1),
         row("dsac", 0.6, settings={"gamma": "2", "size": "32"}, kinds=["pair", "label"]),
@@ -105,14 +105,14 @@ def test_without_times_the_table_does_not_depend_on_them() -> None:
     )
 
 
-def test_failed_runs_are_told_and_do_not_count() -> None:
+def test_failed_runs_are_listed_and_do_not_count() -> None:
     failed = {"spec": {**ROWS[0]["spec"], "seed": 7}, "method": "likewise", "error": "no memory"}
     (table,) = make_tables([*ROWS, failed])
     assert _cells(table)["likewise"]["ACC at 10"] == ".850 ± .071"
     assert table.notes[-1] == "Failed: likewise (no memory)"
 
 
-def test_of_two_rows_of_the_same_run_the_last_holds() -> None:
+def test_of_two_rows_of_the_same_run_the_last_counts() -> None:
     (group,) = groups([row("cc", 0.1), row("cc", 0.9)])
     assert group.scores("acc") == [0.9]
     assert len(tasks(ROWS)) == 1
@@ -135,14 +135,14 @@ def test_the_area_is_the_mean_score_from_no_answer_to_the_last() -> None:
     assert area(tested) == pytest.approx(0.08)
 
 
-def test_csv_has_plain_numbers_and_spreads_in_columns_of_their_own() -> None:
+def test_csv_has_means_and_deviations_in_separate_columns() -> None:
     lines = list(csv.DictReader(io.StringIO(write(make_tables(ROWS), "csv"))))
     assert float(lines[0]["ACC at 10"]) == 0.85
     assert float(lines[0]["ACC at 10 spread"]) == pytest.approx(0.0707107)
     assert lines[0]["table"] == "cards by suit, pretrained (lite)"
 
 
-def test_latex_and_markdown_escape_what_they_must() -> None:
+def test_latex_and_markdown_escape_special_characters() -> None:
     table = Table("50% & more_", ["a|b"], [[MeanStd.of([0.1, 0.3])]], ["note"])
     assert r"50\% \& more\_" in write([table], "latex")
     assert r".200 $\pm$ .141" in write([table], "latex")
@@ -151,7 +151,7 @@ def test_latex_and_markdown_escape_what_they_must() -> None:
         write([table], "word")
 
 
-def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
+def test_a_papers_table_has_published_values_beside_ours() -> None:
     here: dict[str, Any] = {"dataset": "cifar10", "criterion": "personalised"}
     ours = [
         row("pcl", 0.9, n=1000, strategy="joint", **here),
@@ -163,7 +163,7 @@ def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
     table = make_tables(ours, "pcl-3")[0]
     line = _cells(table)["PCL"]
     assert table.title == "PCL, Table 3: cifar10 by personalised"
-    assert (line["ACC, printed"], line["answers, printed"]) == (".873", "10,000")
+    assert (line["ACC, published"], line["answers, published"]) == (".873", "10,000")
     assert (line["ACC, pretrained"], line["answers, pretrained"]) == (".900", "1,000")
     assert (line["ACC, from scratch"], line["F, from scratch"]) == (".700", ".700")
     assert line["area, pretrained"] == str(MeanStd.of([area(ours[0])]))
@@ -175,7 +175,7 @@ def test_a_papers_table_has_the_printed_figure_beside_ours() -> None:
     assert _cells(table)["MiCE"]["ACC, pretrained"] == ""
     other = _cells(table)["— perfect other criterion (ours)"]
     assert other["ACC, pretrained"] == other["ACC, from scratch"] == ".500"
-    assert make_tables(ours, "pcl-3")[1].notes[-1] == "No run of ours on this set yet."
+    assert make_tables(ours, "pcl-3")[1].notes[-1] == "No results of ours on this data set."
 
 
 def test_ablations_of_a_paper_find_their_counterparts() -> None:
@@ -193,12 +193,12 @@ def test_ablations_of_a_paper_find_their_counterparts() -> None:
     assert _cells(by_space)["R+A"]["ACC, pretrained"] == ".900"
 
 
-def test_a_run_without_a_part_of_the_method_stands_in_only_where_that_is_said() -> None:
+def test_a_run_without_a_part_of_the_method_is_used_only_with_a_note() -> None:
     here: dict[str, Any] = {"dataset": "cifar10", "criterion": "default"}
     plain = [row("occ", 0.2, settings={"spaces": "both", "extension": 0.0}, **here)]
     whole, by_extension = (make_tables(plain, name)[0] for name in ("occ-2", "occ-4"))
     assert _cells(whole)["OCC"]["ACC, pretrained"] == ".200"
-    assert whole.notes[-1] == "Ours in the line OCC: without extension."
+    assert whole.notes[-1] == "Ours in row OCC: without extension."
     assert _cells(by_extension)["with extension"]["ACC, pretrained"] == ""
     stl: dict[str, Any] = {"dataset": "stl10", "criterion": "class", "n": 20}
     given = {"selection": "full", "pseudo_labels": True, "spread_first": 0, "spread_more": 0}
@@ -210,7 +210,7 @@ def test_a_run_without_a_part_of_the_method_stands_in_only_where_that_is_said() 
     assert _cells(both)["without pseudo-labels"]["NMI, pretrained"] == ".100"
 
 
-def test_trivial_lines_are_of_runs_with_the_true_number_of_clusters() -> None:
+def test_reference_lines_use_runs_with_the_true_number_of_clusters() -> None:
     usual, wrong = row("kmeans", 0.5), row("kmeans", 0.3, n_clusters=6)
     wrong["baselines"] = {**wrong["baselines"], "kmeans_acc": 0.1}
     (table,) = make_tables([usual, wrong], "answers")
@@ -224,21 +224,21 @@ def test_every_layout_can_be_written_in_every_format(name: str) -> None:
         assert write(make_tables(ROWS, name), to)
 
 
-def test_a_wrong_layout_gets_a_hint() -> None:
+def test_an_unknown_layout_raises_an_error_with_a_suggestion() -> None:
     with pytest.raises(
         UnknownNameError, match="'pcl3' is not a known layout; did you mean 'pcl-3'"
     ):
         make_tables(ROWS, "pcl3")
 
 
-def test_the_order_of_rows_of_one_line_does_not_matter() -> None:
+def test_the_order_of_result_rows_does_not_matter() -> None:
     shuffled = [row("likewise", 0.1 * seed, seed=seed) for seed in range(9)]
     expected = write(make_tables(shuffled, times=False), "markdown")
     random.Random(0).shuffle(shuffled)
     assert write(make_tables(shuffled, times=False), "markdown") == expected
 
 
-def test_what_wrong_answers_cost_is_told_apart_by_who_chose_the_questions() -> None:
+def test_the_loss_by_wrong_answers_is_separate_per_query_strategy() -> None:
     runs = [
         row("likewise", 0.9),
         row("likewise", 0.8, noise=0.1),

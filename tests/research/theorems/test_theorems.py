@@ -36,7 +36,7 @@ def _epoch(m: int = 400) -> Epoch:
     return Epoch(rng.beta(0.5, 2, m), rng.beta(0.5, 2, m), rng.normal(0, 0.1, m))
 
 
-def test_the_loss_is_the_methods_own() -> None:
+def test_the_loss_is_that_of_the_method() -> None:
     batch = make_batch(6, 0)
     known = told(batch.truth, np.array([[0, 1], [2, 5], [3, 5]]))
     assert known.unique().tolist() == [-1, 0, 1]
@@ -45,7 +45,7 @@ def test_the_loss_is_the_methods_own() -> None:
     assert float(loss(rows, known)) == pytest.approx(float(ours), abs=1e-12)
 
 
-def test_the_least_loss_is_found_and_a_start_can_only_help() -> None:
+def test_the_minimum_is_found_and_more_starts_do_not_increase_it() -> None:
     wanted = torch.ones(8, 3, dtype=torch.float64)
     found, value = solve(lambda w: (w - wanted).square().sum(), 0)
     torch.testing.assert_close(found, wanted)
@@ -54,7 +54,7 @@ def test_the_least_loss_is_found_and_a_start_can_only_help() -> None:
     assert again < 1e-6
 
 
-def test_only_questions_that_were_asked_are_told() -> None:
+def test_only_asked_questions_give_relations() -> None:
     batch = make_batch(5, 0)
     known = told(batch.truth, np.array([[1, 3]]))
     assert int(known.abs().sum()) == 2
@@ -102,7 +102,7 @@ positive = st.lists(st.floats(0.01, 2), min_size=3, max_size=12).map(np.array)
 
 @settings(max_examples=60, deadline=None)
 @given(losses=positive, share=st.floats(0.1, 0.9))
-def test_probabilities_sum_to_the_budget_and_are_some(losses: Any, share: float) -> None:
+def test_probabilities_sum_to_the_budget(losses: Any, share: float) -> None:
     p = probabilities(losses, share * len(losses))
     assert p.sum() == pytest.approx(share * len(losses), rel=0.05)
     too_much = losses / losses.sum() * share * len(losses) > 1
@@ -151,7 +151,7 @@ def test_every_rule_is_measured_at_every_budget() -> None:
         assert min(found, key=lambda name: found[name][number].variance) == "loss"
 
 
-def test_occ_is_watched_while_it_learns(tmp_path: Path) -> None:
+def test_occ_is_measured_after_every_epoch(tmp_path: Path) -> None:
     from likewise_bench.spec import RunSpec
 
     run = RunSpec("occ", dataset="digits", criterion="parity", n_images=60)
