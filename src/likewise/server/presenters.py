@@ -14,12 +14,13 @@ from likewise.server.models import (
     AgreementResponse,
     ConflictResponse,
     EntryResponse,
+    GroupName,
     LabelIssueResponse,
     OfferedGroup,
     QuestionResponse,
     StatusResponse,
 )
-from likewise.session.groups import Groups
+from likewise.session.groups import Group, Groups
 from likewise.session.log import CONFIRM, Entry
 from likewise.workspace.criterion import CriterionSession
 from likewise.workspace.question_queue import UNNAMED
@@ -165,6 +166,11 @@ class Presenter:
 def json_response(body: BaseModel, status: int = 200) -> Response:
     """Return a response without FastAPI's second validation; for the most frequent requests."""
     return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def group_name(group: Group) -> GroupName:
+    """Return the name and colour of a group."""
+    return GroupName(id=group.key, name=group.name, colour=group.colour)
 
 
 def entry_text(entry: Entry, groups: Groups) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
+from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -125,6 +127,15 @@ class SecurityMiddleware:
         if token is None or not self._is_valid(token):
             return None
         return f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
+
+
+async def check_query(request: Request) -> None:
+    """Reject unknown query parameters, so that a misspelt `by` does not mean the default."""
+    known = {one.alias for one in request.scope["route"].dependant.query_params}
+    unknown = sorted(request.query_params.keys() - known)
+    if unknown:
+        message = f"Unknown parameter; known are: {', '.join(sorted(known)) or 'none'}"
+        raise RequestValidationError([{"loc": ("query", unknown[0]), "msg": message}])
 
 
 def _is_same_origin(headers: Headers) -> bool:
