@@ -24,7 +24,12 @@ from likewise.server.routes.criteria import criteria_router
 from likewise.server.routes.groups import export_router, groups_router
 from likewise.server.routes.images import images_router
 from likewise.server.routes.questions import questions_router
-from likewise.server.security import BodyTooLargeError, SecurityMiddleware, check_query
+from likewise.server.security import (
+    AccessTokens,
+    BodyTooLargeError,
+    SecurityMiddleware,
+    check_query,
+)
 from likewise.workspace.workspace import Workspace
 
 _ROUTERS = (
@@ -53,7 +58,8 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
     ----------
     workspace : Workspace
     token : str
-        Every request must carry it.
+        Every request must carry it, or the cookie that the page gets with it.
+        `app.state.tokens` issues one-time tokens.
     hosts : iterable of str
         Host names the server may be called by, in addition to the loopback ones.
     """
@@ -76,7 +82,8 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
     _add_page(app)
     _add_errors(app)
     app.state.close = lambda: workspace.events.publish({"event": CLOSING})
-    app.add_middleware(SecurityMiddleware, token=token, hosts=tuple(hosts))
+    app.state.tokens = AccessTokens(token)
+    app.add_middleware(SecurityMiddleware, tokens=app.state.tokens, hosts=tuple(hosts))
     return app
 
 
