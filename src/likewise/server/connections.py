@@ -52,7 +52,8 @@ class LimitedProtocol(H11Protocol):
         if own is not None and own.family in (socket.AF_INET, socket.AF_INET6):
             own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         address = self.client[0] if self.client else ""
-        n_same = sum(bool(one.client) and one.client[0] == address for one in self.connections)
+        open_here = [one for one in self.connections if isinstance(one, H11Protocol)]
+        n_same = sum(one.client is not None and one.client[0] == address for one in open_here)
         if len(self.connections) > max_connections() or n_same > MAX_PER_ADDRESS:
             self.logger.warning("Too many open connections; rejected one from %s.", address)
             transport.write(_BUSY_RESPONSE)
