@@ -25,6 +25,13 @@ _QUESTION_TIMEOUT = 5.0  # seconds the model has to select the first questions; 
 _MAX_WORKER_EXITS = 3
 _MISSING_BY = "Missing --by: name the criterion, for example --by season."
 
+KeepToken = Annotated[
+    bool,
+    typer.Option(
+        "--keep-token", help="Keep the token of the last start: open browser tabs stay valid."
+    ),
+]
+
 
 def start(
     folder: Folder,
@@ -48,12 +55,7 @@ def start(
             "--host", help="Address to listen on; with others than 127.0.0.1, others can connect."
         ),
     ] = "127.0.0.1",
-    keep_token: Annotated[
-        bool,
-        typer.Option(
-            "--keep-token", help="Keep the token of the last start: open browser tabs stay valid."
-        ),
-    ] = False,
+    keep_token: KeepToken = False,
 ) -> None:
     """Group a folder of images by your own criterion, in the browser.
 
@@ -69,27 +71,14 @@ def start(
     from likewise.cli.console import ProgressBars
     from likewise.embedding.registry import DEFAULT as BUNDLED
     from likewise.embedding.registry import check_encoder
-    from likewise.server.page_address import (
-        LOOPBACK,
-        PageAddress,
-        bind_preferred,
-        choose_token,
-        load_address,
-    )
+    from likewise.server.page_address import PageAddress, bind_preferred, choose_token
     from likewise.workspace.workspace import Workspace
 
     check_image_folder(folder, "start")
     path = session or default_session_path(folder)
     _check_options(path, by, k)
     check_encoder(encoder or BUNDLED)
-    is_local = host in LOOPBACK
-    if not is_local:
-        print_note(
-            f"Note: --host {host} lets everyone who can reach this machine and has the address "
-            "with its token see all images of the folder, answer and export; the connection is "
-            "not encrypted. Do not share the address further."
-        )
-    last = load_address(path) if is_local else None
+    last = _last_address(path, host)
     with bind_preferred(host, port, last) as bound:
         with ProgressBars() as bars:
             opened = _open_session(folder, path, bars)
@@ -97,6 +86,20 @@ def start(
         page = PageAddress(host, bound.getsockname()[1], choose_token(last, keep=keep_token))
         workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
         _serve(workspace, bound, page, browser=not no_browser)
+
+
+def _last_address(path: Path, host: str) -> "PageAddress | None":
+    """Return the last address of the page; for other hosts, None, and print what is exposed."""
+    from likewise.server.page_address import LOOPBACK, load_address
+
+    if host in LOOPBACK:
+        return load_address(path)
+    print_note(
+        f"Note: --host {host} lets everyone who can reach this machine and has the address "
+        "with its token see all images of the folder, answer and export; the connection is "
+        "not encrypted. Do not share the address further."
+    )
+    return None
 
 
 def _check_options(path: Path, by: str, k: int | None) -> None:
