@@ -49,9 +49,19 @@ class Presenter:
 
     def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
         """Return a question with everything that is shown beside it."""
+        return QuestionResponse(
+            kind=question.kind,
+            images=list(question.images),
+            groups=list(question.groups),
+            names=[self._images.names[i] for i in question.images],
+            offered=self._offered(question, criterion) if question.groups else [],
+        )
+
+    def _offered(self, question: Question, criterion: CriterionSession) -> list[OfferedGroup]:
+        """Return the groups of a choice, as they are shown."""
         groups = criterion.status.groups
         digits = group_digits(question.groups, [group.key for group in groups.shown()])
-        offered = [
+        return [
             OfferedGroup(
                 id=key,
                 name=groups.name(key) if key in groups else _UNNAMED_TEXT,
@@ -62,13 +72,6 @@ class Presenter:
             )
             for key, image in zip(question.groups, question.images[1:], strict=False)
         ]
-        return QuestionResponse(
-            kind=question.kind,
-            images=list(question.images),
-            groups=list(question.groups),
-            names=[self._images.names[i] for i in question.images],
-            offered=offered,
-        )
 
     def questions(self, criterion: CriterionSession, n: int, client: str) -> list[QuestionResponse]:
         """Return the next questions for one client."""

@@ -40,7 +40,8 @@ def questions_router(workspace: Workspace) -> APIRouter:
     def answer_question(request: AnswerRequest) -> Response:
         """Store an answer; it is on disk before the response, which has the next questions."""
         criterion = workspace.criterion(request.criterion)
-        question = request.question.to_question()
+        asked = request.question
+        question = Question.build(asked.kind, tuple(asked.images), tuple(asked.groups))
         outcome = criterion.answer(
             question,
             request.answer,
