@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.images import validate_files
+from likewise.images import find_files
 from likewise.images.collection import ImageCollection
 from likewise.images.decoding import decode
 from likewise.images.files import read_folder
@@ -172,7 +172,7 @@ def test_progress_is_reported(save: Save, tmp_path: Path) -> None:
 def test_reads_more_files_than_are_looked_at_together(
     save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.images.validate_files._CHUNK", 2)
+    monkeypatch.setattr("likewise.images.find_files._CHUNK", 2)
     for i in range(5):
         save(f"{i}.png", seed=i)
     collection = read_folder(tmp_path)
@@ -204,13 +204,13 @@ def test_a_file_that_is_known_and_unchanged_is_not_opened_again(
     status = (tmp_path / "a.png").stat()
     known = {("a.png", status.st_size, status.st_mtime_ns): first.identity(0)}
     opened: list[str] = []
-    validate = validate_files._validate
+    validate = find_files._validate
 
     def recorded(file: tuple[str, str]) -> object:
         opened.append(file[1])
         return validate(file)
 
-    monkeypatch.setattr(validate_files, "_validate", recorded)
+    monkeypatch.setattr(find_files, "_validate", recorded)
     again = read_folder(tmp_path, known=known)
     assert opened == ["b.png"]
     assert [again.identity(i) for i in range(2)] == [first.identity(i) for i in range(2)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from likewise.errors import CollectionError, SessionError
 from likewise.images.collection import ImageCollection
+from likewise.session.atomic import disk_errors
 from likewise.session.database import DATABASE, Database, create_database
-from likewise.session.disk_errors import disk_errors
 from likewise.session.images import Images, to_blob, to_text
 
 EMBEDDINGS, MODELS, THUMBNAILS = "embeddings", "models", "thumbnails"

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any
 
 from likewise.errors import SessionBusyError, SessionError
-from likewise.session.disk_errors import disk_errors
+from likewise.session.atomic import disk_errors
 from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
 
 DATABASE = "session.sqlite3"

@@ -163,7 +163,8 @@ class _Validation:
 
     def _parse(self, line: bytes) -> tuple[Criterion, Answer]:
         fields = _parse_json(line)
-        name = self._into or fields.get("criterion", fields.get("orientation", ""))
+        old_name = fields.get("orientation", "")  # of release 0.1
+        name = self._into or fields.get("criterion", old_name)
         if not isinstance(name, str):
             raise AnswersFileError(f"criterion must be a string, got {name!r}.")
         criterion = self._session.criterion(name)

@@ -7,8 +7,8 @@ from threading import BoundedSemaphore
 
 from likewise.errors import CollectionError, ImageError, InvalidParameterError
 from likewise.images.files import FileCollection
+from likewise.images.find_files import ImageFile
 from likewise.images.resize import thumbnail
-from likewise.images.validate_files import ImageFile
 from likewise.session.create import THUMBNAILS
 from likewise.session.session import Session
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from likewise.errors import SessionError, UnknownNameError
 from likewise.progress import Progress, silent
 from likewise.session.assignments import Assignment, assignments, mark_unsure
-from likewise.session.disk_errors import disk_errors
+from likewise.session.atomic import disk_errors
 from likewise.session.export.tables import Exported, not_present
 from likewise.session.session import Session
 
