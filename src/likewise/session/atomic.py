@@ -3,8 +3,9 @@
 import contextlib
 import errno
 import os
+import secrets
 import sqlite3
-import tempfile
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -104,14 +105,70 @@ def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:
 def write_atomic(path: Path, write: Callable[[int], Any]) -> None:
     """Write a temporary file through `write`, then rename it to `path`."""
     with disk_errors(path):
-        descriptor, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        fresh = hidden_name(path)
+        descriptor = create_file(fresh)
         try:
             write(descriptor)
             os.fsync(descriptor)
-            os.fchmod(descriptor, 0o644)
             os.replace(fresh, path)
         except BaseException:
             os.unlink(fresh)
             raise
         finally:
             os.close(descriptor)
+
+
+def hidden_name(path: Path) -> Path:
+    """Return a new hidden name next to `path`, for a file or folder that is renamed to it."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+
+
+def create_file(path: Path) -> int:
+    """Create a file as private as its folder and return a descriptor; the umask applies, too.
+
+    So a file in a private folder (0700) is private (0600), whatever the umask.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    return os.open(path, flags, permissions_in(path.parent, 0o666))
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents, each with the permissions of the folder it is in."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode=permissions_in(path.parent, 0o777), exist_ok=True)
+
+
+def make_private(folder: Path) -> None:
+    """Remove all permissions of other users from a folder and from everything in it.
+
+    Files of other owners are left as they are, as are the targets of links.
+    """
+    limit_permissions(folder, 0o700)
+
+
+def limit_permissions(path: Path, mask: int) -> None:
+    """Remove all permissions that are not in `mask` from a folder and everything in it."""
+    folders = [os.fspath(path)]
+    _limit(folders[0], os.lstat(path).st_mode, mask)
+    while folders:
+        with contextlib.suppress(FileNotFoundError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    continue
+                with contextlib.suppress(FileNotFoundError):  # a temporary file of the worker
+                    _limit(entry.path, entry.stat(follow_symlinks=False).st_mode, mask)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+
+
+def _limit(path: str, mode: int, mask: int) -> None:
+    if stat.S_IMODE(mode) & ~mask:
+        with contextlib.suppress(PermissionError):
+            os.chmod(path, stat.S_IMODE(mode) & mask)
+
+
+def permissions_in(folder: Path, limit: int) -> int:
+    """Return the permissions of a new file or folder in `folder`; its owner may always write."""
+    return limit & (folder.stat().st_mode | 0o700)

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any
 
 from likewise.errors import SessionBusyError, SessionError
-from likewise.session.atomic import disk_errors
+from likewise.session.atomic import create_file, disk_errors, make_private
 from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
 
 DATABASE = "session.sqlite3"
@@ -40,6 +40,7 @@ class Database:
             if write:
                 self._writer: WriterLock | None = WriterLock(folder)
                 undo.callback(self._writer.release)
+                make_private(folder)  # release 0.1 created it readable for everyone
                 self._db = _connect(f"{self.path.absolute().as_uri()}?mode=rw")
             else:
                 self._writer = None
@@ -117,7 +118,8 @@ class Database:
 def create_database(folder: Path) -> None:
     """Write an empty database into an existing folder; the caller calls fsync."""
     with disk_errors(folder / DATABASE):
-        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rwc")
+        os.close(create_file(folder / DATABASE))  # SQLite gives its other files this file's mode
+        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rw")
         try:
             db.execute("PRAGMA synchronous = OFF")
             create_schema(db)
@@ -187,7 +189,9 @@ class WriterLock:
             self._close()
             raise SessionBusyError(_busy_message(folder)) from None
         try:
-            self._pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
+            self._pid_file.unlink(missing_ok=True)
+            with open(create_file(self._pid_file), "w", encoding="ascii") as stream:
+                stream.write(f"{os.getpid()}\n")
         except OSError:
             self._close()
             raise

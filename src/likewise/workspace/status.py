@@ -20,7 +20,7 @@ from likewise.estimators.kernel.calibration import (
     was_predicted,
 )
 from likewise.estimators.kernel.training_set import labeled_groups
-from likewise.session.atomic import write_atomic
+from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
@@ -278,5 +278,5 @@ def read_json(*paths: Path) -> Any:
 def write_json(path: Path, value: Any) -> None:
     """Write a small file atomically, if possible; only for data whose loss does no harm."""
     with contextlib.suppress(OSError, SessionError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomic(path, lambda descriptor: os.write(descriptor, json.dumps(value).encode()))

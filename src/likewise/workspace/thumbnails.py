@@ -9,6 +9,7 @@ from likewise.errors import CollectionError, ImageError, InvalidParameterError
 from likewise.images.files import FileCollection
 from likewise.images.find_files import ImageFile
 from likewise.images.resize import thumbnail
+from likewise.session.atomic import create_file, hidden_name, make_folder
 from likewise.session.create import THUMBNAILS
 from likewise.session.session import Session
 
@@ -103,10 +104,11 @@ class Thumbnails:
 
 def _cache(path: Path, content: bytes) -> None:
     """Write a thumbnail if possible; without fsync and without errors, it can be made again."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{id(content)}")
+    fresh = hidden_name(path)
     try:
-        path.parent.mkdir(exist_ok=True)
-        fresh.write_bytes(content)
+        make_folder(path.parent)
+        with open(create_file(fresh), "wb") as stream:
+            stream.write(content)
         os.replace(fresh, path)
     except OSError:
         fresh.unlink(missing_ok=True)

@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import shutil
-import tempfile
 import unicodedata
 from collections.abc import Callable
 from os import PathLike
@@ -13,7 +12,7 @@ from pathlib import Path
 from likewise.errors import SessionError, UnknownNameError
 from likewise.progress import Progress, silent
 from likewise.session.assignments import Assignment, assignments, mark_unsure
-from likewise.session.atomic import disk_errors
+from likewise.session.atomic import disk_errors, hidden_name, limit_permissions, make_folder
 from likewise.session.export.tables import Exported, not_present
 from likewise.session.session import Session
 
@@ -72,10 +71,12 @@ def export_folders(
     _check_free(target)
     rows = mark_unsure(assignments(session, criterion), unsure_below)
     with disk_errors(target):
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        temporary = hidden_name(target)
+        make_folder(temporary)
         try:
             failed = _fill(temporary, root, rows, _METHODS[how], progress)
-            temporary.chmod(0o755)
+            if how != "hardlink":  # whose permissions are those of the original
+                limit_permissions(temporary, temporary.stat().st_mode)
             os.rename(temporary, target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
