@@ -15,6 +15,7 @@ from likewise.embedding.vector_file import VectorFile
 from likewise.estimators.persistence import write_folder
 from likewise.images.files import read_folder
 from likewise.session import Session, export_csv, export_folders, save_results
+from likewise.session.atomic import make_private
 from likewise.session.create import EMBEDDINGS
 from likewise.workspace.map2d import save_map
 from likewise.workspace.status import write_json
@@ -71,17 +72,21 @@ def test_a_session_of_0_1_becomes_private_when_it_is_opened_for_writing(
     images = read_folder(make_images(tmp_path / "photos"))
     with Session.create(tmp_path / "photos.likewise", images) as session:
         use(session)
-    outside = tmp_path / "outside.txt"
-    outside.touch(0o644)
-    (session.path / "link").symlink_to(outside)
     for path in [session.path, *session.path.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     with Session.open(session.path, write=False):
         assert wider_than(session.path, 0o700)  # a reader changes nothing
     with Session.open(session.path):
-        (session.path / "link").unlink()
         assert wider_than(session.path, 0o700) == []
-        assert stat.S_IMODE(outside.stat().st_mode) == 0o644
+
+
+def test_the_target_of_a_link_keeps_its_permissions(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.touch(0o644)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "link").symlink_to(outside)
+    make_private(tmp_path / "folder")
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize("how", ["copy", "symlink"])

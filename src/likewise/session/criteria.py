@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session.database import Database
+from likewise.session.validation import check_criterion
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Criteria:
         rows = self._database.rows(
             "SELECT id, name, n_clusters, two_groups, folder FROM criterion ORDER BY id"
         )
+        for _, name, n_clusters, _, folder in rows:
+            check_criterion(name, n_clusters, folder)
         return tuple(Criterion(i, name, k, bool(two), f) for i, name, k, two, f in rows)
 
     def get(self, name: str) -> Criterion:

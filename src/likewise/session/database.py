@@ -13,6 +13,7 @@ from typing import Any
 from likewise.errors import SessionBusyError, SessionError
 from likewise.session.atomic import create_file, disk_errors, make_private
 from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
+from likewise.session.validation import check_folder, check_schema, restrict
 
 DATABASE = "session.sqlite3"
 PID_FILE = "writer.pid"  # used in the error message only; the lock is on the folder
@@ -37,6 +38,7 @@ class Database:
         self.n_written = 0  # committed transactions; lets the writer skip reading the disk
         _check_exists(self.folder, self.path)
         with disk_errors(self.path), contextlib.ExitStack() as undo:
+            check_folder(folder)
             if write:
                 self._writer: WriterLock | None = WriterLock(folder)
                 undo.callback(self._writer.release)
@@ -52,7 +54,9 @@ class Database:
 
     def _prepare(self) -> None:
         """Check the file and migrate it to the newest schema."""
+        restrict(self._db)
         version = read_version(self._db)
+        check_schema(self._db, self.path)
         if self.write:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")  # a commit returns after its fsync
@@ -67,6 +71,12 @@ class Database:
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query."""
         with self.lock, disk_errors(self.path):
+            try:
+                return self._db.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+            self._db.text_factory = _decode_invalid  # much slower than the default
             return self._db.execute(sql, values).fetchall()
 
     @contextlib.contextmanager
@@ -125,6 +135,10 @@ def create_database(folder: Path) -> None:
             create_schema(db)
         finally:
             db.close()
+
+
+def _decode_invalid(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _check_exists(folder: Path, database: Path) -> None:

@@ -24,6 +24,7 @@ from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
+from likewise.session.validation import MAX_BYTES
 from likewise.types import Indexes
 from likewise.workspace.gallery import Gallery, make_gallery
 
@@ -270,8 +271,10 @@ class PredictedAnswers:
 def read_json(*paths: Path) -> Any:
     """Return the content of the first file that exists; None if none does or it is damaged."""
     path = next((one for one in paths if one.exists()), None)
-    with contextlib.suppress(OSError, ValueError):
-        return None if path is None else json.loads(path.read_text(encoding="utf-8"))
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        if path is None or path.stat().st_size > MAX_BYTES:
+            return None
+        return json.loads(path.read_text(encoding="utf-8"))
     return None
 
 
