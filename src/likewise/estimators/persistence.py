@@ -177,7 +177,7 @@ def write_folder(path: Path, arrays: Arrays, description: Mapping[str, Any]) -> 
     try:
         save_file({name: np.array(a, order="C") for name, a in arrays.items()}, new / ARRAYS_FILE)
         text = json.dumps({"format": FORMAT, **description}, indent=1, ensure_ascii=False)
-        (new / MODEL_FILE).write_text(text, encoding="utf-8")
+        (new / MODEL_FILE).write_bytes(text.encode("utf-8", "backslashreplace"))
         limit_permissions(new, new.stat().st_mode)  # safetensors chooses its own
         _replace_folder(path, new)
     except BaseException:

@@ -1,5 +1,6 @@
 """The protocol of an image collection, and the image files that were skipped."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+_SURROGATES = re.compile("[\ud800-\udfff]")  # `os.fsdecode` makes them of undecodable bytes
 Pixels = npt.NDArray[np.uint8]  # (h, w, 3), RGB
 
 
@@ -55,8 +57,23 @@ class Skipped:
     name: str
     reason: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", displayed_name(self.name))
+
     def __str__(self) -> str:
         return f"{self.name!r} {self.reason}"
+
+
+def displayed_name(name: str) -> str:
+    r"""Return a file name as valid Unicode: bytes that are not UTF-8 become U+FFFD.
+
+    Examples
+    --------
+    >>> import os
+    >>> displayed_name(os.fsdecode(b"caf\xe9.png")) == "caf\ufffd.png"
+    True
+    """
+    return _SURROGATES.sub("\ufffd", name)
 
 
 def summarize_skipped(skipped: Sequence[Skipped], n_shown: int = 5) -> str:

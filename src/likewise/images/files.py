@@ -199,7 +199,7 @@ def _path_and_name(path: object) -> tuple[str, str]:
             f"paths must contain only paths, got {path!r} of type {type(path).__name__}."
         )
     text = str(os.fspath(path))
-    return os.path.expanduser(text), os.fsencode(text).decode("utf-8", "replace")
+    return os.path.expanduser(text), text
 
 
 def _check_unchanged(stream: BufferedReader, file: ImageFile) -> None:

@@ -72,9 +72,8 @@ def _is_ignored(folder: str) -> bool:
 
 
 def _name(root: str, path: str) -> str:
-    """Return the path below the root; undecodable bytes are replaced by �."""
-    below = path.removeprefix(root).lstrip(os.sep).replace(os.sep, "/") or "."
-    return os.fsencode(below).decode("utf-8", "replace")
+    """Return the path below the root; `os.fsencode` returns its bytes if they are not UTF-8."""
+    return path.removeprefix(root).lstrip(os.sep).replace(os.sep, "/") or "."
 
 
 def _classify(path: str, root: str, found: FoundFiles) -> None:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from likewise import __version__
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
+from likewise.images.collection import displayed_name
 from likewise.server.models import (
     AgreementResponse,
     ConflictResponse,
@@ -65,7 +66,7 @@ class Presenter:
             kind=question.kind,
             images=list(question.images),
             groups=list(question.groups),
-            names=[self._images.names[i] for i in question.images],
+            names=[displayed_name(self._images.names[i]) for i in question.images],
             offered=offered,
         )
 
@@ -97,7 +98,7 @@ class Presenter:
             id=entry.id,
             kind=entry.kind,
             images=images,
-            names=[names[i] for i in images],
+            names=[displayed_name(names[i]) for i in images],
             answer=entry.answer,
             text=entry_text(entry, self._workspace.criterion(name).status.groups),
             who=entry.who,

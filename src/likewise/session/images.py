@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import SessionError
-from likewise.images.collection import ImageCollection
+from likewise.images.collection import ImageCollection, displayed_name
 from likewise.session.database import Database
 from likewise.session.validation import check_images
 from likewise.types import Indexes
@@ -140,7 +140,8 @@ class Images:
         ]
         missing = sorted(set(range(len(self))) - set(positions))
         lost: list[tuple[Status, int]] = [
-            ("broken" if self.names[i] in skipped else "missing", i) for i in missing
+            ("broken" if displayed_name(self.names[i]) in skipped else "missing", i)
+            for i in missing
         ]
         changes = self._changes(found, positions, lost)
         with self._database.transaction() as db:

@@ -14,7 +14,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer, Question
 from likewise.constraints.serialization import answer_from_line, answer_to_line
 from likewise.errors import InvalidParameterError, LikewiseError
-from likewise.session.criteria import Criterion, check_text
+from likewise.session.criteria import Criterion, check_printable, check_text
 from likewise.session.database import Database
 from likewise.session.groups import Groups, check_change, create_group
 from likewise.session.images import Images
@@ -191,6 +191,9 @@ def checked_line(images: Images, answer: Answer) -> dict[str, Any]:
     _check_distinct(images, answer)
     for what, text in [("answer", answer.answer), ("who", answer.who), ("at", answer.at)]:
         check_text(what, text)
+    check_printable("a person", answer.who)
+    if answer.question.kind == "label":
+        check_printable("a group", answer.answer)
     for key in answer.question.groups:
         check_text("group", key)
     if answer.seconds is not None and not math.isfinite(answer.seconds):

@@ -15,7 +15,7 @@ from likewise.constraints.serialization import answer_from_line
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.images.collection import ImageCollection
 from likewise.session.create import MODELS, create_folder, default_root, read_root, write_root
-from likewise.session.criteria import Criteria, Criterion, check_text
+from likewise.session.criteria import Criteria, Criterion, check_printable, check_text
 from likewise.session.database import Database
 from likewise.session.groups import Group, Groups, check_change, check_merge, create_group
 from likewise.session.images import Changes, Images
@@ -376,6 +376,7 @@ class Session:
     ) -> None:
         """Write entries that are not answers to the log, then apply them."""
         check_text("who", who)
+        check_printable("a person", who)
         with self._database.transaction() as db:
             number = replay.criterion.id
             written = [append(db, number, kind, **fields, who=who) for kind, fields in entries]
