@@ -10,6 +10,7 @@ from starlette.responses import Response
 from likewise import __version__
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
+from likewise.images.collection import displayed_name
 from likewise.server.models import (
     AgreementResponse,
     ConflictResponse,
@@ -46,6 +47,15 @@ class Presenter:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._images = workspace, workspace.session.images
+        self._displayed: tuple[list[str], list[str]] = [], []
+
+    @property
+    def _names(self) -> list[str]:
+        """Return the displayed names of all images; made again when the images have changed."""
+        names, displayed = self._images.names, self._displayed
+        if displayed[0] is not names:
+            displayed = self._displayed = names, [displayed_name(name) for name in names]
+        return displayed[1]
 
     def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
         """Return a question with everything that is shown beside it."""
@@ -53,7 +63,7 @@ class Presenter:
             kind=question.kind,
             images=list(question.images),
             groups=list(question.groups),
-            names=[self._images.names[i] for i in question.images],
+            names=[self._names[i] for i in question.images],
             offered=self._offered(question, criterion) if question.groups else [],
         )
 
@@ -93,7 +103,7 @@ class Presenter:
         retracted_by: int | None = None,
     ) -> EntryResponse:
         """Return an entry of the answer log."""
-        positions, names = self._images.positions, self._images.names
+        positions, names = self._images.positions, self._names
         images = [positions[content] for content in compared_images(entry) if content in positions]
         criteria = self._workspace.session.criteria
         name = next(one.name for one in criteria if one.id == entry.criterion)

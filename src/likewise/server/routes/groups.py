@@ -7,6 +7,7 @@ from urllib.parse import quote
 import numpy as np
 from fastapi import APIRouter, Query, Response
 
+from likewise.images.collection import displayed_name
 from likewise.server.models import (
     FoldersRequest,
     FoldersResponse,
@@ -94,7 +95,7 @@ def export_router(workspace: Workspace) -> APIRouter:
         """Copy or link the images into one folder per group, in a new folder beside theirs."""
         name = workspace.criterion(request.criterion).name
         folder, written = export_beside(workspace.session, name, request.how)
-        left_out = [f"{path} {reason}" for path, reason in written.left_out]
+        left_out = [f"{displayed_name(path)} {reason}" for path, reason in written.left_out]
         return FoldersResponse(
             folder=str(folder),
             n_written=written.n_written,
