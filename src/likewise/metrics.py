@@ -95,7 +95,7 @@ def accuracy(truth: Labels, found: Labels) -> float:
 def purity(truth: Labels, found: Labels) -> float:
     r"""Return the fraction of images that belong to the largest class of their cluster.
 
-    Several clusters may share a class, so many small clusters are always pure; see also
+    Several clusters may share a class, and a cluster of one image is always pure; see also
     `accuracy`.
 
     Notes

@@ -13,10 +13,9 @@ from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.registry import DEFAULT, make_encoder
 from likewise.errors import DatasetError, ImageError, LikewiseWarning
-from likewise.images.collection import ImageCollection, Pixels
+from likewise.images.collection import ImageCollection, Pixels, Skipped, summarize_skipped
 from likewise.images.files import FileCollection
 from likewise.images.resize import resize
-from likewise.images.unreadable import Skipped, summarize_skipped
 from likewise.progress import Progress, silent
 from likewise_bench.datasets.archives import ArchiveCollection
 from likewise_bench.datasets.base import Dataset, Indexes

@@ -59,9 +59,47 @@ def test_the_page_is_served_answers_are_saved_and_ctrl_c_stops_it(photos: Path) 
     with Session.open(photos.with_name("photos.likewise")) as session:
         assert [entry.answer for entry in session.answers("colour")] == ["different"]
         assert session.criterion("colour").n_clusters == 3
-        saved = load_address(session.path)  # the next start uses the same address
+        saved = load_address(session.path)  # of the running page, for the message above
         assert saved is not None
         assert saved.url == address
+
+
+@pytest.mark.slow
+def test_a_browser_gets_a_one_time_token_and_each_start_a_new_one(
+    photos: Path, tmp_path: Path
+) -> None:
+    opened = tmp_path / "opened.txt"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}.part"; mv "{opened}.part" "{opened}"\n')
+    browser.chmod(0o755)
+    printed = []
+    for options in ([], [], ["--keep-token"]):
+        opened.unlink(missing_ok=True)
+        command = [*COMMAND, "start", str(photos), "--by", "colour", *options]
+        environment = {**os.environ, "BROWSER": f"{browser} %s"}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        ) as process:
+            try:
+                assert process.stdout is not None
+                printed.append(process.stdout.readline().strip())
+                token = printed[-1].split("token=")[1]
+                end = time.monotonic() + 20
+                while not opened.exists() and time.monotonic() < end:
+                    time.sleep(0.05)
+                shown = opened.read_text().strip()
+                assert token not in shown
+                api = printed[-1].replace("?", "api/status?").split("?")[0]
+                bearer = {"Authorization": f"Bearer {token}"}
+                assert httpx.get(api, headers=bearer, timeout=30).status_code == 200
+                assert httpx.get(shown, timeout=30).status_code == 200
+                assert httpx.get(shown, timeout=30).status_code == 401
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.wait(60)
+    ports, tokens = zip(*(address.split("/?token=") for address in printed), strict=True)
+    assert len(set(ports)) == 1
+    assert tokens[0] != tokens[1] == tokens[2]
 
 
 def _has_no_torch(pid: int) -> bool:

@@ -13,9 +13,8 @@ from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed, prefetch
 from likewise.errors import EncoderError, ImageError
 from likewise.images.arrays import ArrayCollection
-from likewise.images.collection import ImageCollection, Pixels
+from likewise.images.collection import ImageCollection, Pixels, Skipped
 from likewise.images.files import read_folder
-from likewise.images.unreadable import Skipped
 from likewise.types import Floats
 
 

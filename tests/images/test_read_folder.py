@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.images import validate_files
-from likewise.images.collection import ImageCollection
+from likewise.images import find_files
+from likewise.images.collection import ImageCollection, displayed_name
 from likewise.images.decoding import decode
 from likewise.images.files import read_folder
 from tests.images.conftest import Save
@@ -133,12 +133,13 @@ def test_a_folder_beside_with_the_same_beginning_is_outside(save: Save, tmp_path
     assert names(read_folder(tmp_path / "photos")) == ["a.png"]
 
 
-def test_names_of_any_bytes_can_be_shown(save: Save, tmp_path: Path) -> None:
+def test_names_of_any_bytes_are_kept(save: Save, tmp_path: Path) -> None:
     path = save("a.png")
     shutil.copy(path, tmp_path / "grüße 🌄.png")
     shutil.copy(path, tmp_path / os.fsdecode(b"caf\xe9.png"))
     collection = read_folder(tmp_path)
-    assert names(collection) == ["a.png", "caf�.png", "grüße 🌄.png"]
+    assert names(collection) == ["a.png", os.fsdecode(b"caf\xe9.png"), "grüße 🌄.png"]
+    assert displayed_name(collection.name(1)) == "caf�.png"
     assert collection.pixels(1).shape == (24, 32, 3)
 
 
@@ -172,7 +173,7 @@ def test_progress_is_reported(save: Save, tmp_path: Path) -> None:
 def test_reads_more_files_than_are_looked_at_together(
     save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("likewise.images.validate_files._CHUNK", 2)
+    monkeypatch.setattr("likewise.images.find_files._CHUNK", 2)
     for i in range(5):
         save(f"{i}.png", seed=i)
     collection = read_folder(tmp_path)
@@ -204,13 +205,13 @@ def test_a_file_that_is_known_and_unchanged_is_not_opened_again(
     status = (tmp_path / "a.png").stat()
     known = {("a.png", status.st_size, status.st_mtime_ns): first.identity(0)}
     opened: list[str] = []
-    validate = validate_files._validate
+    validate = find_files._validate
 
     def recorded(file: tuple[str, str]) -> object:
         opened.append(file[1])
         return validate(file)
 
-    monkeypatch.setattr(validate_files, "_validate", recorded)
+    monkeypatch.setattr(find_files, "_validate", recorded)
     again = read_folder(tmp_path, known=known)
     assert opened == ["b.png"]
     assert [again.identity(i) for i in range(2)] == [first.identity(i) for i in range(2)]

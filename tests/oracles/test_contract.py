@@ -6,8 +6,7 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer, Question
-from likewise.oracles.base import CountingOracle, Oracle
-from likewise.oracles.replay import ReplayOracle
+from likewise.oracles.base import CountingOracle, Oracle, ReplayOracle
 from likewise.oracles.simulated import LabelOracle, NoisyOracle
 from likewise.oracles.terminal import TerminalOracle
 

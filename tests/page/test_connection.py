@@ -7,6 +7,7 @@ from playwright.sync_api import Route, expect
 
 from likewise.constraints.question import Question
 from likewise.session import Session
+from likewise.workspace.worker import WorkerEnd
 from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer, intercept
 from tests.page.conftest import Open, served
@@ -106,6 +107,20 @@ def test_a_problem_of_the_session_is_shown_until_it_is_solved(
     workspace._receive({"event": "ready"})
     workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})
     expect(page.locator("#problem")).to_be_hidden()
+
+
+def test_the_end_of_the_training_process_is_shown_with_what_to_do(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    page = open_page(address)
+    expect(page.locator("#counts")).to_contain_text("0 answers")
+    workspace._receive(WorkerEnd("MemoryError", was_ready=True).message(4))
+    problem = page.locator("#problem")
+    expect(problem).to_contain_text("ended (MemoryError) and is started again in 4 s")
+    expect(problem).to_contain_text("close other programs")
+    workspace._receive({"event": "ready"})
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})
+    expect(problem).to_be_hidden()
 
 
 def test_changes_by_another_person_are_shown(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from likewise.constraints.question import Question
 from likewise.workspace.workspace import Workspace
 from tests.workspace.images import right_answer
 
@@ -32,9 +33,9 @@ def test_a_program_groups_all_images_with_the_api_alone(
 ) -> None:
     n = 0
     while questions := client.get("/api/questions?n=3").json()["questions"]:
-        from likewise.server.models import QuestionRequest
-
-        word = right_answer(workspace.session, QuestionRequest(**questions[0]).to_question())
+        asked = questions[0]
+        question = Question.build(asked["kind"], tuple(asked["images"]), tuple(asked["groups"]))
+        word = right_answer(workspace.session, question)
         reply = client.post("/api/answers", json={"question": questions[0], "answer": word})
         assert reply.status_code == 201
         n += 1

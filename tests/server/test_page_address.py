@@ -8,6 +8,7 @@ from likewise.server.page_address import (
     FILE,
     PageAddress,
     bind_preferred,
+    choose_token,
     is_open,
     load_address,
     save_address,
@@ -30,6 +31,21 @@ def test_an_address_is_loaded_again_and_readable_by_its_owner_only(tmp_path: Pat
 def test_a_malformed_file_is_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="latin-1")
     assert load_address(tmp_path) is None
+
+
+def test_each_start_has_a_new_token_unless_the_last_one_is_kept() -> None:
+    last = PageAddress(LOCAL, 1, choose_token(None, keep=True))
+    assert len(last.token) == 32
+    assert choose_token(last, keep=True) == last.token
+    assert choose_token(last, keep=False) != last.token
+
+
+@pytest.mark.parametrize("token", ["", "token", 21 * "x", 30 * "é"])
+def test_an_empty_or_short_token_is_replaced(tmp_path: Path, token: str) -> None:
+    save_address(tmp_path, PageAddress(LOCAL, 1, token))
+    chosen = choose_token(load_address(tmp_path), keep=True)
+    assert chosen != token
+    assert len(chosen) == 32
 
 
 def test_a_folder_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:

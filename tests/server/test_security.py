@@ -8,8 +8,9 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from likewise.errors import InvalidParameterError
 from likewise.server.app import create_app
-from likewise.server.security import MAX_BODY
+from likewise.server.security import MAX_BODY, AccessTokens
 from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED, TOKEN
 from tests.workspace.images import make_session, paint_folder
@@ -50,6 +51,65 @@ def test_the_page_with_the_token_sets_a_cookie(anonymous: TestClient) -> None:
     )  # accepted for the page only
 
 
+def test_the_cookie_is_derived_from_the_token_and_named_by_port(anonymous: TestClient) -> None:
+    cookie = anonymous.get(f"/?token={TOKEN}").headers["set-cookie"]
+    name, value = cookie.split(";")[0].split("=")
+    assert name == "likewise-8000"
+    assert TOKEN not in value
+    assert len(value) == 64
+    bearer = {"Authorization": f"Bearer {value}"}
+    assert anonymous.get("/api/status", headers=bearer).status_code == 401
+    anonymous.cookies.clear()
+    other_port = {"Host": "127.0.0.1:8001", "Cookie": f"{name}={value}"}
+    assert anonymous.get("/api/status", headers=other_port).status_code == 401
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Bearer ", "bearer   ", "Bearer wrong"])
+def test_an_empty_or_wrong_bearer_token_is_rejected_also_with_a_valid_cookie(
+    anonymous: TestClient, header: str
+) -> None:
+    assert anonymous.get(f"/?token={TOKEN}").status_code == 200
+    response = anonymous.get("/api/status", headers={"Authorization": header})
+    assert (response.status_code, response.json()["error"]) == (401, "TokenError")
+
+
+def test_an_app_without_a_token_is_an_error(workspace: Workspace) -> None:
+    with pytest.raises(InvalidParameterError, match="token must be a non-empty string"):
+        create_app(workspace, "")
+
+
+def test_a_one_time_token_opens_the_page_once(workspace: Workspace) -> None:
+    app = create_app(workspace, TOKEN)
+    once = app.state.tokens.issue_one_time()
+    browser, other = (TestClient(app, base_url="http://127.0.0.1:8000") for _ in range(2))
+    assert browser.get(f"/api/status?token={once}").status_code == 401
+    bearer = {"Authorization": f"Bearer {once}"}
+    assert browser.get("/api/status", headers=bearer).status_code == 401
+    assert browser.get(f"/?token={once}").status_code == 200
+    assert browser.get("/api/status").status_code == 200
+    assert browser.get(f"/?token={once}").status_code == 200  # reloaded, with the cookie
+    assert other.get(f"/?token={once}").status_code == 401
+
+
+def test_a_one_time_token_is_used_up_by_a_browser_that_has_the_cookie(workspace: Workspace) -> None:
+    app = create_app(workspace, TOKEN)
+    once = app.state.tokens.issue_one_time()
+    browser, other = (TestClient(app, base_url="http://127.0.0.1:8000") for _ in range(2))
+    assert browser.get(f"/?token={TOKEN}").status_code == 200
+    assert browser.get(f"/?token={once}").status_code == 200
+    assert other.get(f"/?token={once}").status_code == 401
+
+
+def test_a_one_time_token_is_valid_for_one_minute() -> None:
+    now = [0.0]
+    tokens = AccessTokens(TOKEN, clock=lambda: now[0])
+    early, late = tokens.issue_one_time(), tokens.issue_one_time()
+    now[0] = 59.9
+    assert tokens.use_one_time(early)
+    now[0] = 60.1
+    assert not tokens.use_one_time(late)
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_any_host_allows_every_ip_address_and_no_name(workspace: Workspace, host: str) -> None:
     client = TestClient(create_app(workspace, TOKEN, [host]), headers=AUTHORISED)
@@ -68,6 +128,33 @@ def test_another_origin_is_rejected(client: TestClient, origin: str) -> None:
     assert (response.status_code, response.json()["error"]) == (403, "WrongOriginError")
     own = client.post("/api/undo", headers={"Origin": "http://127.0.0.1:8000"})
     assert own.status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://127.0.0.1:8000", "ws://127.0.0.1:8000", ""])
+def test_an_origin_of_another_scheme_is_rejected(client: TestClient, origin: str) -> None:
+    response = client.post("/api/undo", headers={"Origin": origin})
+    assert (response.status_code, response.json()["error"]) == (403, "WrongOriginError")
+
+
+@pytest.mark.parametrize(
+    "host", ["user@127.0.0.1:8000", "a:b@localhost", "127.0.0.1:8000/x", "::1"]
+)
+def test_a_host_with_more_than_name_and_port_is_rejected(client: TestClient, host: str) -> None:
+    response = client.get("/api/status", headers={"Host": host})
+    assert (response.status_code, response.json()["error"]) == (403, "WrongHostError")
+
+
+@pytest.mark.parametrize("site", ["same-site", "cross-site"])
+def test_requests_from_another_site_or_port_are_rejected_except_links(
+    client: TestClient, site: str
+) -> None:
+    sent = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "document"}
+    assert client.get("/", headers=sent).status_code == 200  # a link to the page
+    assert client.post("/api/undo", headers=sent).status_code == 403  # a form
+    embedded = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"}
+    assert client.get("/api/images/0", headers=embedded).status_code == 403
+    own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}
+    assert client.post("/api/undo", headers=own).status_code == 200
 
 
 def test_a_large_body_is_rejected(client: TestClient) -> None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.images.collection import Pixels
-from likewise.images.unreadable import Skipped
+from likewise.images.collection import Pixels, Skipped
 from likewise.session import Session
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import CollectionError
-from likewise.images.unreadable import Skipped
+from likewise.images.collection import Skipped
 from likewise.session import Session
 from likewise.session.images import to_blob, to_text
 from tests.session.pictures import Pictures, content_hash, pictures

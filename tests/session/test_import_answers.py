@@ -40,14 +40,15 @@ def said(session: Session, criterion: str = "season") -> list[tuple[tuple[int, .
     return [(answer.question.images, answer.answer) for answer in answers]
 
 
-words = st.text(min_size=1).filter(lambda text: text.strip() and text not in RESERVED)
+printable = st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"))
+words = st.text(printable, min_size=1).filter(lambda text: text.strip() and text not in RESERVED)
 answers = st.one_of(
     st.builds(
         lambda i, j, said, who: pair(i, j, said, who=who),
         st.integers(0, 9),
         st.integers(10, 19),
         st.sampled_from(["same", "different", "cannot_tell", "bad_image"]),
-        st.text(),
+        st.text(printable),
     ),
     st.builds(lambda i, name: Answer(Question.label(i), name), st.integers(0, 19), words),
     st.builds(

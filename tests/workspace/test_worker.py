@@ -7,11 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from likewise.workspace.worker_process import decode_message, encode_message
+from likewise.workspace import worker
+from likewise.workspace.worker import Worker
+from likewise.workspace.worker_process import (
+    Message,
+    decode_message,
+    describe_error,
+    encode_message,
+)
 from likewise.workspace.workspace import Workspace
 from tests.workspace.images import colour, make_session, paint_folder, right_answer
 
@@ -29,6 +37,125 @@ def test_an_incomplete_message_is_ignored() -> None:
     assert decode_message(encode_message({"event": "ready"})[:-5]) is None
     assert decode_message(b"[1]\n") is None
     assert decode_message(encode_message({"event": "ready"})) == {"event": "ready"}
+
+
+def test_an_error_is_described_in_one_line() -> None:
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        int("12\n  3" + 1000 * "x")
+    text = describe_error(caught.value)
+    assert text.startswith("ValueError: invalid literal for int() with base 10: '12\\n 3xxx")
+    assert text.endswith(")")
+    assert "(test_worker.py:" in text
+    assert len(text) < 400
+
+
+class TestFailingWorker:
+    """A process that fails, in place of the worker process."""
+
+    @pytest.fixture(autouse=True)
+    def short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker, "_MIN_WAIT", 0.1)
+        monkeypatch.setattr(worker, "_MAX_WAIT", 0.8)
+
+    def ends(self, tmp_path: Path, code: str, n: int) -> tuple[list[Message], list[float]]:
+        """Return the messages of `n` ends of a process with this code, and their times."""
+        ends, times = list[Message](), list[float]()
+
+        def receive(message: Message) -> None:
+            if message["event"] == "worker_exited":
+                ends.append(message)
+                times.append(time.monotonic())
+            elif message["event"] == "trained":
+                raise ValueError("the results are damaged")
+
+        started = Worker(tmp_path, "bundled", receive)
+        started._command = [sys.executable, "-c", code]
+        started.start()
+        try:
+            wait_for(lambda: len(ends) >= n, seconds=30)
+        finally:
+            started.stop()
+        return ends, times
+
+    def test_it_is_restarted_with_growing_pauses_also_if_it_was_ready(self, tmp_path: Path) -> None:
+        code = """print('{"event": "ready"}', flush=True); 1 / 0"""
+        ends, times = self.ends(tmp_path, code, 5)
+        assert {end["reason"] for end in ends} == {"ZeroDivisionError: division by zero"}
+        assert all(end["was_ready"] for end in ends)
+        pauses = [later - earlier for earlier, later in pairwise(times)]
+        for pause, least in zip(pauses, [0.1, 0.2, 0.4, 0.8], strict=False):
+            assert pause >= least
+
+    def test_a_fatal_error_of_the_interpreter_is_reported_by_its_message(
+        self, tmp_path: Path
+    ) -> None:
+        code = (
+            "import sys; sys.stderr.write('Fatal Python error: could not acquire lock\\n\\n"
+            "Thread 0x1 (most recent call first):\\n  <no Python frame>\\n'); sys.exit(1)"
+        )
+        ends, _ = self.ends(tmp_path, code, 1)
+        assert ends[0]["reason"] == "Fatal Python error: could not acquire lock"
+
+    @pytest.mark.parametrize(
+        ("code", "reason"),
+        [
+            ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "it was killed"),
+            ("import os; os.abort()", "it was ended by signal 6"),
+            ("import os; os._exit(3)", "it ended with status 3"),
+        ],
+    )
+    def test_an_end_without_a_report_has_a_reason(
+        self, tmp_path: Path, code: str, reason: str
+    ) -> None:
+        ends, _ = self.ends(tmp_path, code, 1)
+        assert ends[0]["reason"] == reason
+        assert f"ended ({reason}) and is started again" in ends[0]["message"]
+
+    def test_an_error_in_the_receiver_ends_the_process_and_is_reported(
+        self, tmp_path: Path
+    ) -> None:
+        code = """import time; print('{"event": "trained"}', flush=True); time.sleep(100)"""
+        ends, _ = self.ends(tmp_path, code, 2)  # it was restarted
+        assert ends[0]["reason"].startswith("ValueError: the results are damaged (")
+
+    def test_a_process_that_cannot_be_started_is_tried_again(self, tmp_path: Path) -> None:
+        ends = list[Message]()
+        started = Worker(tmp_path, "bundled", ends.append)
+        started._command = [str(tmp_path / "missing")]
+        started.start()
+        wait_for(lambda: len(ends) >= 2, seconds=30)
+        started.stop()
+        assert ends[0]["reason"].startswith("FileNotFoundError: ")
+
+
+@pytest.mark.slow
+class TestFailingTraining:
+    def test_any_exception_is_reported_in_one_line_and_the_process_exits(
+        self, tmp_path: Path
+    ) -> None:
+        session = make_session(paint_folder(tmp_path / "photos", 4))
+        session.close()
+        code = (
+            "import sys\n"
+            f"from {MODULE} import main\n"
+            "from likewise.workspace import training_job\n"
+            "def fail(*_):\n"
+            "    raise IndexError('index 7 is out of bounds')\n"
+            "training_job.SessionVectors.load = fail\n"
+            "main(sys.argv[1], 'bundled')\n"
+        )
+        command = [sys.executable, "-c", code, str(session.path)]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.wait(60) == 1  # stdin is still open
+            assert process.stdout is not None
+            assert process.stderr is not None
+            message = decode_message(process.stdout.read())
+            assert message is not None
+            assert message["event"] == "failed"
+            assert message["reason"].startswith("IndexError: index 7 is out of bounds (")
+            assert process.stderr.read() == b""
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 
 from likewise.constraints.question import Question
 from likewise.constraints.serialization import question_to_json
+from likewise.workspace.worker import WorkerEnd
 from likewise.workspace.workspace import Workspace
 
 
@@ -26,13 +27,23 @@ def test_the_empty_name_is_the_oldest_criterion(workspace: Workspace) -> None:
 
 
 def test_the_exit_of_the_worker_is_a_problem_until_it_is_ready_again(workspace: Workspace) -> None:
-    workspace._receive({"event": "worker_exited", "reason": "it was killed"})
+    workspace._receive(WorkerEnd("it was killed", was_ready=False).message(2))
     expected = (
-        "The training process ended (it was killed) and is being restarted; all answers are kept."
+        "The training process ended (it was killed) and is started again in 2 s; all answers are "
+        "saved. If this message stays, close other programs, or group fewer images at a time."
     )
     assert (workspace.problem or "", workspace.n_worker_exits) == (expected, 1)
     workspace._receive({"event": "ready"})
     assert (workspace.problem or "", workspace.n_worker_exits) == ("", 0)
+
+
+def test_a_failed_training_is_a_problem_until_a_training_succeeds(workspace: Workspace) -> None:
+    workspace._receive(WorkerEnd("ValueError: no rows", was_ready=True).message(2))
+    workspace._receive({"event": "ready"})
+    assert "(ValueError: no rows)" in (workspace.problem or "")
+    assert "start it again; if that does not help, report the error" in (workspace.problem or "")
+    workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 0})
+    assert workspace.problem is None
 
 
 def test_a_problem_of_the_worker_ends_the_wait_for_it(workspace: Workspace) -> None:

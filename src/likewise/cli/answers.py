@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli.console import count_noun, print_json, print_line, print_note_list
-from likewise.cli.options import AsJson, By, SessionPath, Strict
+from likewise.cli.options import AsJson, By, Raw, SessionPath, Strict
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersFileError, UnknownNameError
 
@@ -28,6 +28,7 @@ def answers(
         Path | None, typer.Option("--import", metavar="FILE", help="Import a JSON Lines file.")
     ] = None,
     strict: Strict = False,
+    raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the active answers of a session, or import answers.
@@ -55,9 +56,8 @@ def answers(
     elif to == "csv":
         from likewise.session.export.tables import write_table
 
-        write_table(
-            sys.stdout, _COLUMNS, ([_cell(line.get(c)) for c in _COLUMNS] for line in lines)
-        )
+        rows = ([_cell(line.get(c)) for c in _COLUMNS] for line in lines)
+        write_table(sys.stdout, _COLUMNS, rows, raw=raw)
     else:
         for line in lines:
             print_json(line)

@@ -60,6 +60,7 @@ def ask(
     from likewise.cli.start import wait_for_embeddings
     from likewise.cli.terminal_images import ImageViewer
     from likewise.embedding.registry import check_encoder
+    from likewise.images.collection import displayed_name
     from likewise.oracles.terminal import TerminalOracle
     from likewise.workspace.workspace import Workspace
 
@@ -75,7 +76,7 @@ def ask(
         with ProgressBars() as bars:
             wait_for_embeddings(workspace, bars, criterion.name)
         root = opened.root or Path()
-        names = opened.images.names
+        names = [*map(displayed_name, opened.images.names)]
         oracle = TerminalOracle(
             criterion.name,
             lambda i: str(root / names[i]) if viewer.shows_names_only else names[i],

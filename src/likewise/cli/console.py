@@ -20,7 +20,8 @@ def print_line(text: str) -> None:
 
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout, in one line."""
-    print_line(json.dumps(result, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    print_line(text.encode("utf-8", "backslashreplace").decode())  # names that are not UTF-8
 
 
 def check_new_path(path: Path | None) -> None:

@@ -48,7 +48,7 @@ def embed(
         _describe(embeddings, collection, encoder or DEFAULT), ensure_ascii=False, indent=1
     )
     write_matrix(out, embeddings)
-    replace_file(description, content.encode("utf-8", "replace"))
+    replace_file(description, content.encode("utf-8", "backslashreplace"))
     n_images, width = embeddings.matrix().shape
     if as_json:
         skipped = skipped_as_json([*collection.skipped, *embeddings.skipped])

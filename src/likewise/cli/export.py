@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import count_noun, print_json, print_line, print_note_list
-from likewise.cli.options import AsJson, By, SessionPath
+from likewise.cli.options import AsJson, By, Raw, SessionPath
 from likewise.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def export(
         typer.Option("-o", "--out", help="Output file or folder; by default named after --by."),
     ] = None,
     unsure_below: UnsureBelow = 0.0,
+    raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the groups to a file, or sort the images into folders.
@@ -62,6 +63,7 @@ def export(
             f"--unsure-below needs --to csv or folders, got --to {to}; leave one of them out."
         )
     from likewise.cli.console import ProgressBars
+    from likewise.images.collection import displayed_name
     from likewise.session.export.folders import export_folders
     from likewise.session.export.tables import export_csv
     from likewise.session.session import Session
@@ -69,7 +71,7 @@ def export(
     with Session.open(session, write=False) as opened:
         path = out or _default_path(opened, by, to)
         if to == "csv":
-            exported = export_csv(opened, path, by, unsure_below=unsure_below)
+            exported = export_csv(opened, path, by, unsure_below=unsure_below, raw=raw)
         elif to == "folders":
             with ProgressBars() as bars:
                 progress = bars.step("writing folders")
@@ -78,9 +80,13 @@ def export(
                 )
         else:
             exported = _export_file(opened, path, by, to)
-    print_note_list("Skipped:", [f"{name} {reason}" for name, reason in exported.left_out])
+    print_note_list(
+        "Skipped:", [f"{displayed_name(name)} {reason}" for name, reason in exported.left_out]
+    )
     if as_json:
-        skipped = [{"name": name, "reason": reason} for name, reason in exported.left_out]
+        skipped = [
+            {"name": displayed_name(name), "reason": reason} for name, reason in exported.left_out
+        ]
         print_json({"out": str(path), "n_written": exported.n_written, "skipped": skipped})
     else:
         noun = "answer" if to == "answers" else "image"

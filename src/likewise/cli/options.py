@@ -32,6 +32,10 @@ Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")
 ]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="csv: no apostrophe before cells that begin with = + - or @."),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Reject the whole file if any line is invalid.")
 ]

@@ -14,7 +14,7 @@ from likewise.cli.console import (
     print_line,
     print_note,
 )
-from likewise.cli.options import AsJson, By, EncoderName, Folder
+from likewise.cli.options import AsJson, By, EncoderName, Folder, Raw
 from likewise.cli.sessions import check_image_folder
 from likewise.errors import ModelFileError
 
@@ -45,6 +45,7 @@ def predict(
     ] = None,
     by: By = "",
     encoder: EncoderName = None,
+    raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
     """Predict the groups of new images.
@@ -72,7 +73,7 @@ def predict(
     if out is not None:
         from likewise.session.atomic import write_new
 
-        write_new(out, lambda stream: write_table(stream, _COLUMNS, _cells(rows)))
+        write_new(out, lambda stream: write_table(stream, _COLUMNS, _cells(rows), raw=raw))
     if as_json:
         found = {} if out else {"images": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
         skipped_rows = skipped_as_json([*collection.skipped, *skipped])
@@ -81,7 +82,7 @@ def predict(
     elif out is not None:
         print_line(f"{count_noun(len(rows), 'prediction')} written to {out}")
     else:
-        write_table(sys.stdout, _COLUMNS, _cells(rows))
+        write_table(sys.stdout, _COLUMNS, _cells(rows), raw=raw)
 
 
 def _check(path: Path, by: str) -> None:

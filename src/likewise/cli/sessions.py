@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from likewise.cli.console import ProgressBars
     from likewise.embedding.cache import EmbeddingCache
     from likewise.embedding.embeddings import Embeddings
-    from likewise.images.collection import ImageCollection
+    from likewise.images.collection import ImageCollection, Skipped
     from likewise.images.files import FolderCollection
-    from likewise.images.unreadable import Skipped
-    from likewise.images.validate_files import Known
+    from likewise.images.find_files import Known
     from likewise.session.session import Session
 
 

@@ -1,8 +1,8 @@
 """`likewise start`: scan a folder, embed its images, and serve the page."""
 
-import secrets
 import time
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 _QUESTION_TIMEOUT = 5.0  # seconds the model has to select the first questions; then random pairs
 _MAX_WORKER_EXITS = 3
 _MISSING_BY = "Missing --by: name the criterion, for example --by season."
+
+KeepToken = Annotated[
+    bool,
+    typer.Option(
+        "--keep-token", help="Keep the token of the last start: open browser tabs stay valid."
+    ),
+]
 
 
 def start(
@@ -48,6 +55,7 @@ def start(
             "--host", help="Address to listen on; with others than 127.0.0.1, others can connect."
         ),
     ] = "127.0.0.1",
+    keep_token: KeepToken = False,
 ) -> None:
     """Group a folder of images by your own criterion, in the browser.
 
@@ -63,29 +71,35 @@ def start(
     from likewise.cli.console import ProgressBars
     from likewise.embedding.registry import DEFAULT as BUNDLED
     from likewise.embedding.registry import check_encoder
-    from likewise.server.page_address import LOOPBACK, PageAddress, bind_preferred, load_address
+    from likewise.server.page_address import PageAddress, bind_preferred, choose_token
     from likewise.workspace.workspace import Workspace
 
     check_image_folder(folder, "start")
     path = session or default_session_path(folder)
     _check_options(path, by, k)
     check_encoder(encoder or BUNDLED)
-    is_local = host in LOOPBACK
-    if not is_local:
-        print_note(
-            f"Note: --host {host} lets everyone who can reach this machine and has the address "
-            "with its token see all images of the folder, answer and export; the connection is "
-            "not encrypted. Do not share the address further."
-        )
-    last = load_address(path) if is_local else None
+    last = _last_address(path, host)
     with bind_preferred(host, port, last) as bound:
         with ProgressBars() as bars:
             opened = _open_session(folder, path, bars)
         _ensure_criterion(opened, by, k)
-        token = last.token if last is not None else secrets.token_urlsafe(24)
-        page = PageAddress(host, bound.getsockname()[1], token)
+        page = PageAddress(host, bound.getsockname()[1], choose_token(last, keep=keep_token))
         workspace = Workspace(opened, encoder=encoder or BUNDLED, default_criterion=by)
         _serve(workspace, bound, page, browser=not no_browser)
+
+
+def _last_address(path: Path, host: str) -> "PageAddress | None":
+    """Return the last address of the page; for other hosts, None, and print what is exposed."""
+    from likewise.server.page_address import LOOPBACK, load_address
+
+    if host in LOOPBACK:
+        return load_address(path)
+    print_note(
+        f"Note: --host {host} lets everyone who can reach this machine and has the address "
+        "with its token see all images of the folder, answer and export; the connection is "
+        "not encrypted. Do not share the address further."
+    )
+    return None
 
 
 def _check_options(path: Path, by: str, k: int | None) -> None:
@@ -151,21 +165,22 @@ def _serve(
     from likewise.server.serve import serve
 
     def on_ready() -> None:
-        if page.host in LOOPBACK:  # for other hosts, a token is used for one run only
+        if page.host in LOOPBACK:  # for other hosts, the token cannot be kept
             save_address(workspace.session.path, page)
         print_line(page.url)
         if page.host in ANY_HOST:
             print_note("Note: on other machines, replace 127.0.0.1 by the address of this one.")
         typer.get_text_stream("stdout").flush()
-        if browser:
-            webbrowser.open(page.url)
+        if browser:  # other users of the machine can read the command line of the browser
+            webbrowser.open(replace(page, token=app.state.tokens.issue_one_time()).url)
 
     with workspace:
+        app = create_app(workspace, page.token, [page.host])
         for criterion in workspace.session.criteria:
             workspace.criterion(criterion.name)
         with ProgressBars() as bars:
             wait_for_embeddings(workspace, bars)
-        serve(create_app(workspace, page.token, [page.host]), bound, on_ready)
+        serve(app, bound, on_ready)
 
 
 def wait_for_embeddings(workspace: "Workspace", bars: "ProgressBars", by: str = "") -> None:

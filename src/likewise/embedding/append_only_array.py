@@ -8,6 +8,8 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from likewise.session.atomic import permissions_in
+
 Rows = npt.NDArray[np.floating | np.uint8]
 
 
@@ -65,7 +67,8 @@ class AppendOnlyArray:
 
 def open_for_update(path: Path) -> BinaryIO:
     """Open a file for writing anywhere in it; create it if it is missing."""
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0)
+    mode = permissions_in(path.parent, 0o666)
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, mode), "r+b", buffering=0)
 
 
 def replace_tail(file: BinaryIO, start: int, content: bytes) -> None:

@@ -11,9 +11,8 @@ from likewise.embedding.cache import EmbeddingCache, EncoderCache
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.encoder import Encoder
 from likewise.errors import ImageError
-from likewise.images.collection import ImageCollection, Pixels
+from likewise.images.collection import ImageCollection, Pixels, Skipped
 from likewise.images.files import FileCollection
-from likewise.images.unreadable import Skipped
 from likewise.progress import Progress, silent
 
 _PREPARED, _UNPREPARED = 64, 8  # batch sizes; images without `prepare` may be large

@@ -9,7 +9,7 @@ import numpy as np
 
 from likewise.embedding.encoder import Bytes, PatchGrids, grid_widths
 from likewise.errors import InvalidParameterError
-from likewise.images.unreadable import Skipped
+from likewise.images.collection import Skipped
 from likewise.types import Floats, Indexes
 
 _STEPS, _ZERO = 16, 128  # quantization levels per unit; the byte that encodes 0

@@ -25,6 +25,7 @@ from likewise.embedding.append_only_array import (
     replace_tail,
 )
 from likewise.errors import EncoderError, InvalidParameterError
+from likewise.session.atomic import create_file, hidden_name, make_folder
 from likewise.types import Floats, Indexes
 
 _FORMAT = 1
@@ -62,7 +63,7 @@ class VectorFile:
         self.name, self.widths, self.dtype = name, dict(widths), dtype
         self._folder, self._index = folder, folder / f"{name}.jsonl"
         self._data = AppendOnlyArray(folder / f"{name}.npy", sum(widths.values()), dtype)
-        self._lock = FileLock(folder / ".lock")
+        self._lock = FileLock(folder / ".lock", mode=0o600)
         self._rows: dict[str, int] = {}
         self._n_rows = self._index_end = 0
         with _explained(f"The vectors in {folder}"):
@@ -113,7 +114,7 @@ class VectorFile:
     def _open(self) -> None:
         """Read the index, or create it."""
         if not self._index.exists():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             with self._lock:
                 self._create()
         with self._index.open("rb") as file:
@@ -128,9 +129,10 @@ class VectorFile:
             return
         # "facets" is the key of release 0.1 for the widths of the blocks.
         header = {"format": _FORMAT, "encoder": self.name, "facets": self.widths}
-        temporary = self._index.with_suffix(".new")
         line = json.dumps({**header, "dtype": self.dtype}) + "\n"
-        temporary.write_text(line, encoding="utf-8")
+        temporary = hidden_name(self._index)
+        with open(create_file(temporary), "w", encoding="utf-8") as file:
+            file.write(line)
         os.replace(temporary, self._index)
 
     def _check_header(self, header: dict[str, Any]) -> None:

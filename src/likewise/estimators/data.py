@@ -220,7 +220,7 @@ def load_vectors(X: Any, check: Check) -> VectorData:
 def load_images(X: Any) -> "ImageCollection":
     """Return `X` as a collection of images; warn about files that cannot be read."""
     from likewise.images.as_collection import as_collection
-    from likewise.images.unreadable import summarize_skipped
+    from likewise.images.collection import summarize_skipped
 
     collection = as_collection(X)
     skipped = () if collection is X else getattr(collection, "skipped", ())

@@ -22,6 +22,7 @@ from likewise.estimators.data import describe_data
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.release_0_1 import upgrade, upgrade_parameters
 from likewise.estimators.settings import PARTS, defaults
+from likewise.session.atomic import hidden_name, limit_permissions, make_folder
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
@@ -170,13 +171,14 @@ def _first_difference(saved: Any, present: Any) -> str:
 def write_folder(path: Path, arrays: Arrays, description: Mapping[str, Any]) -> None:
     """Write a model folder; an earlier one is replaced atomically."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    make_folder(path.parent)
+    new = hidden_name(path)
+    make_folder(new)
     try:
         save_file({name: np.array(a, order="C") for name, a in arrays.items()}, new / ARRAYS_FILE)
         text = json.dumps({"format": FORMAT, **description}, indent=1, ensure_ascii=False)
-        (new / MODEL_FILE).write_text(text, encoding="utf-8")
-        new.chmod(0o755)
+        (new / MODEL_FILE).write_bytes(text.encode("utf-8", "backslashreplace"))
+        limit_permissions(new, new.stat().st_mode)  # safetensors chooses its own
         _replace_folder(path, new)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import CollectionError
-from likewise.images.collection import Pixels, find_duplicates
-from likewise.images.unreadable import Skipped
+from likewise.images.collection import Pixels, Skipped, find_duplicates
 
 _EXPECTED = "Images must be uint8, or floats from 0 to 1, of shape (n, h, w, 3) or (n, h, w)"
 

@@ -1,12 +1,13 @@
-"""Decode an image file to upright RGB; the format is recognised by content, not by name."""
+"""Decode an image file to upright 8-bit RGB; the format is recognised by content, not by name."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader, BytesIO
 from os import PathLike, fspath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
@@ -18,7 +19,6 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 from likewise.errors import ImageError, InvalidParameterError
 from likewise.images.collection import Pixels
-from likewise.images.color_modes import to_rgb
 
 SUPPORTED_FORMATS = "JPEG, PNG, WebP, BMP, TIFF and GIF"
 HEAD = 32  # number of bytes that determine the format
@@ -202,3 +202,56 @@ def _orientation(image: Image.Image) -> int:
         return int(image.getexif().get(_ORIENTATION, 1))
     except Exception:  # broken metadata must not prevent reading the image
         return 1
+
+
+_DEEP_MODES = frozenset({"I;16", "I;16L", "I;16B", "I;16N", "I", "F"})
+_BITS_PER_SAMPLE = 258  # TIFF tag
+
+
+def to_rgb(image: Image.Image) -> Image.Image:
+    """Return a loaded image in RGB; transparent pixels are blended with white.
+
+    Notes
+    -----
+    Color profiles are not applied; CMYK is converted by the simple formula.
+
+    Raises
+    ------
+    ImageError
+        If pixel values are not finite; the message starts with the reason.
+    """
+    if image.mode in _DEEP_MODES:
+        return Image.fromarray(_to_8_bits(np.asarray(image), _bits(image))).convert("RGB")
+    if image.has_transparency_data:
+        return _on_white(image.convert("RGBA"))
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    white = Image.new("RGBA", image.size, (255, 255, 255, 255))
+    return Image.alpha_composite(white, image).convert("RGB")
+
+
+def _bits(image: Image.Image) -> int:
+    """Return the number of bits used, at most 16: some TIFFs use 12."""
+    tags = getattr(image, "tag_v2", {})
+    return min(16, int(tags.get(_BITS_PER_SAMPLE, (16,))[0]))
+
+
+def _to_8_bits(values: npt.NDArray[Any], bits: int) -> npt.NDArray[np.uint8]:
+    """Scale gray values of any depth to 0 .. 255.
+
+    16-bit values are scaled from their full range, as are 32-bit integers within that range
+    and floats within 0 .. 1. Other values are scaled from their minimum to their maximum.
+    """
+    low, high = float(values.min()), float(values.max())
+    if not np.isfinite([low, high]).all():
+        raise ImageError("contains NaN or infinite values; replace them and save it again.")
+    if values.dtype.kind == "f":
+        black, white = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+    else:
+        full = 2.0**bits - 1
+        black, white = (0.0, full) if low >= 0 and high <= full else (low, high)
+    scaled = (values.astype(np.float32) - black) * (255 / ((white - black) or 1))
+    gray: npt.NDArray[np.uint8] = np.rint(scaled).astype(np.uint8)
+    return gray

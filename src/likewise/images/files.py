@@ -8,15 +8,15 @@ from os import PathLike
 from pathlib import Path
 
 from likewise.errors import CollectionError, ImageError, InvalidParameterError
-from likewise.images.collection import Pixels, find_duplicates
+from likewise.images.collection import Pixels, Skipped, find_duplicates, summarize_skipped
 from likewise.images.decoding import SUPPORTED_FORMATS, naming, open_file, read
-from likewise.images.find_files import FoundFiles, find_files
-from likewise.images.unreadable import Skipped, summarize_skipped
-from likewise.images.validate_files import (
+from likewise.images.find_files import (
+    FoundFiles,
     ImageFile,
     Known,
     check_regular,
     content_hash,
+    find_files,
     validate_files,
 )
 from likewise.progress import Progress, silent
@@ -199,7 +199,7 @@ def _path_and_name(path: object) -> tuple[str, str]:
             f"paths must contain only paths, got {path!r} of type {type(path).__name__}."
         )
     text = str(os.fspath(path))
-    return os.path.expanduser(text), os.fsencode(text).decode("utf-8", "replace")
+    return os.path.expanduser(text), text
 
 
 def _check_unchanged(stream: BufferedReader, file: ImageFile) -> None:

@@ -21,11 +21,15 @@ from likewise.server.events import CLOSING, events_router
 from likewise.server.models import ErrorResponse
 from likewise.server.routes.answers import answers_router
 from likewise.server.routes.criteria import criteria_router
-from likewise.server.routes.export import export_router
-from likewise.server.routes.groups import groups_router
+from likewise.server.routes.groups import export_router, groups_router
 from likewise.server.routes.images import images_router
 from likewise.server.routes.questions import questions_router
-from likewise.server.security import BodyTooLargeError, SecurityMiddleware
+from likewise.server.security import (
+    AccessTokens,
+    BodyTooLargeError,
+    SecurityMiddleware,
+    check_query,
+)
 from likewise.workspace.workspace import Workspace
 
 _ROUTERS = (
@@ -54,7 +58,8 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
     ----------
     workspace : Workspace
     token : str
-        Every request must carry it.
+        Every request must carry it, or the cookie that the page gets with it.
+        `app.state.tokens` issues one-time tokens.
     hosts : iterable of str
         Host names the server may be called by, in addition to the loopback ones.
     """
@@ -72,22 +77,14 @@ def create_app(workspace: Workspace, token: str, hosts: Iterable[str] = ()) -> F
     )
     for make_router in _ROUTERS:
         app.include_router(
-            make_router(workspace), prefix="/api", dependencies=[Depends(_check_query)]
+            make_router(workspace), prefix="/api", dependencies=[Depends(check_query)]
         )
     _add_page(app)
     _add_errors(app)
     app.state.close = lambda: workspace.events.publish({"event": CLOSING})
-    app.add_middleware(SecurityMiddleware, token=token, hosts=tuple(hosts))
+    app.state.tokens = AccessTokens(token)
+    app.add_middleware(SecurityMiddleware, tokens=app.state.tokens, hosts=tuple(hosts))
     return app
-
-
-async def _check_query(request: Request) -> None:
-    """Reject unknown query parameters, so that a misspelt `by` does not mean the default."""
-    known = {one.alias for one in request.scope["route"].dependant.query_params}
-    unknown = sorted(request.query_params.keys() - known)
-    if unknown:
-        message = f"Unknown parameter; known are: {', '.join(sorted(known)) or 'none'}"
-        raise RequestValidationError([{"loc": ("query", unknown[0]), "msg": message}])
 
 
 def _add_page(app: FastAPI) -> None:

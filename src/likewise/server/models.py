@@ -4,8 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from likewise.constraints.question import Question
-
 ShortText = Annotated[str, StringConstraints(max_length=200)]
 ImageIndex = Annotated[int, Field(ge=0, le=2**31)]
 ImageList = Annotated[list[ImageIndex], Field(min_length=1, max_length=1000)]
@@ -28,10 +26,6 @@ class QuestionRequest(BaseModel):
     kind: Literal["pair", "choice", "label"]
     images: list[ImageIndex] = Field(min_length=1, max_length=10)
     groups: list[ShortText] = Field(default=[], max_length=9)
-
-    def to_question(self) -> Question:
-        """Return the validated question."""
-        return Question.build(self.kind, tuple(self.images), tuple(self.groups))
 
 
 class AnswerRequest(RequestModel):

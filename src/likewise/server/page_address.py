@@ -1,7 +1,8 @@
-"""Store the address of a session's page, so that an open browser tab works after a restart."""
+"""Store the address of a session's page: the next start uses its port, and its token if wanted."""
 
 import json
 import os
+import secrets
 import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ from likewise.server.serve import bind
 FILE = "page.json"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 ANY_HOST = ("0.0.0.0", "::")  # listens on every address of the machine
+
+
+_TOKEN_BYTES = 24
+_MIN_TOKEN = 22  # characters; 128 bits in base 64
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,13 @@ def load_address(session: Path) -> PageAddress | None:
         return PageAddress(str(saved["host"]), int(saved["port"]), str(saved["token"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def choose_token(last: PageAddress | None, *, keep: bool) -> str:
+    """Return a new token, or the last one if it is to be kept and is long enough."""
+    if keep and last is not None and len(last.token) >= _MIN_TOKEN and last.token.isascii():
+        return last.token
+    return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def save_address(session: Path, address: PageAddress) -> None:

@@ -10,16 +10,18 @@ from starlette.responses import Response
 from likewise import __version__
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
+from likewise.images.collection import displayed_name
 from likewise.server.models import (
     AgreementResponse,
     ConflictResponse,
     EntryResponse,
+    GroupName,
     LabelIssueResponse,
     OfferedGroup,
     QuestionResponse,
     StatusResponse,
 )
-from likewise.session.groups import Groups
+from likewise.session.groups import Group, Groups
 from likewise.session.log import CONFIRM, Entry
 from likewise.workspace.criterion import CriterionSession
 from likewise.workspace.question_queue import UNNAMED
@@ -45,12 +47,31 @@ class Presenter:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._images = workspace, workspace.session.images
+        self._displayed: tuple[list[str], list[str]] = [], []
+
+    @property
+    def _names(self) -> list[str]:
+        """Return the displayed names of all images; made again when the images have changed."""
+        names, displayed = self._images.names, self._displayed
+        if displayed[0] is not names:
+            displayed = self._displayed = names, [displayed_name(name) for name in names]
+        return displayed[1]
 
     def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
         """Return a question with everything that is shown beside it."""
+        return QuestionResponse(
+            kind=question.kind,
+            images=list(question.images),
+            groups=list(question.groups),
+            names=[self._names[i] for i in question.images],
+            offered=self._offered(question, criterion) if question.groups else [],
+        )
+
+    def _offered(self, question: Question, criterion: CriterionSession) -> list[OfferedGroup]:
+        """Return the groups of a choice, as they are shown."""
         groups = criterion.status.groups
         digits = group_digits(question.groups, [group.key for group in groups.shown()])
-        offered = [
+        return [
             OfferedGroup(
                 id=key,
                 name=groups.name(key) if key in groups else _UNNAMED_TEXT,
@@ -61,13 +82,6 @@ class Presenter:
             )
             for key, image in zip(question.groups, question.images[1:], strict=False)
         ]
-        return QuestionResponse(
-            kind=question.kind,
-            images=list(question.images),
-            groups=list(question.groups),
-            names=[self._images.names[i] for i in question.images],
-            offered=offered,
-        )
 
     def questions(self, criterion: CriterionSession, n: int, client: str) -> list[QuestionResponse]:
         """Return the next questions for one client."""
@@ -89,7 +103,7 @@ class Presenter:
         retracted_by: int | None = None,
     ) -> EntryResponse:
         """Return an entry of the answer log."""
-        positions, names = self._images.positions, self._images.names
+        positions, names = self._images.positions, self._names
         images = [positions[content] for content in compared_images(entry) if content in positions]
         criteria = self._workspace.session.criteria
         name = next(one.name for one in criteria if one.id == entry.criterion)
@@ -165,6 +179,11 @@ class Presenter:
 def json_response(body: BaseModel, status: int = 200) -> Response:
     """Return a response without FastAPI's second validation; for the most frequent requests."""
     return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def group_name(group: Group) -> GroupName:
+    """Return the name and colour of a group."""
+    return GroupName(id=group.key, name=group.name, colour=group.colour)
 
 
 def entry_text(entry: Entry, groups: Groups) -> str:

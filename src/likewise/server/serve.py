@@ -9,10 +9,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from likewise.errors import LikewiseError
+from likewise.server.connections import LimitedProtocol, limit_repeated_errors
 
 # Seconds between two thread switches; shorter than Python's default of 5 ms, so that an answer
 # does not wait for a thread that computes a gallery.
 _SWITCH_INTERVAL = 0.0005
+_BACKLOG = 128  # connections that wait to be accepted
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -24,7 +26,7 @@ def bind(host: str, port: int) -> socket.socket:
         If the port is in use, or `host` is not an address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
@@ -53,11 +55,14 @@ def make_server(app: FastAPI, ready: Callable[[], None]) -> uvicorn.Server:
     """Return a server that calls `ready` after its start; set its `should_exit` to stop it."""
     config = uvicorn.Config(
         app,
+        http=LimitedProtocol,
+        backlog=_BACKLOG,
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,
     )
+    limit_repeated_errors()
     return _Server(config, ready, app.state.close)
 
 

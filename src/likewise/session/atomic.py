@@ -1,13 +1,86 @@
-"""Write files atomically: complete or not at all."""
+"""Write files completely or not at all; disk errors become messages for the user."""
 
+import contextlib
+import errno
 import os
-import tempfile
-from collections.abc import Callable
+import secrets
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from likewise.errors import SessionError
-from likewise.session.disk_errors import disk_errors
+from likewise.errors import LikewiseError, SessionBusyError, SessionError
+
+_READ_ONLY = (
+    "cannot be written: its disk or folder is read-only for you. Nothing was changed; make it "
+    "writable, or copy it to another place."
+)
+_FULL = (
+    "could not be written: the disk is full. Answers acknowledged before are saved; free some "
+    "space and repeat the last step."
+)
+_QUOTA = (
+    "could not be written: your disk quota is used up. Answers acknowledged before are "
+    "saved; delete some of your files or request a larger quota, and repeat the last step."
+)
+_TOO_LARGE = (
+    "could not be written: the file would exceed the maximum file size (`ulimit -f`, or the "
+    "limit of the file system). Answers acknowledged before are saved; raise the limit or use "
+    "another disk, and repeat the last step."
+)
+_DATABASE = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot be opened; check that the session folder exists and that you may read and write it."
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "is not a database: the file was replaced, or its header was overwritten. It was not "
+        "changed; restore a copy of the file, or create a new session."
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "is damaged. It was not changed; copy it to a safe place, then restore an older copy, "
+        "or recover what is readable with `sqlite3 session.sqlite3 .recover`."
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "could not be read or written: the disk reports an error. Answers acknowledged before "
+        "are saved unless the disk is damaged; check the disk, then repeat the last step."
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "is locked by another program; close that program and repeat the last step."
+    ),
+}
+_SYSTEM = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _QUOTA,
+    errno.EFBIG: _TOO_LARGE,
+    errno.EROFS: _READ_ONLY,
+    errno.EACCES: _READ_ONLY,
+    errno.EPERM: _READ_ONLY,
+}
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite and operating system errors about `path` as `SessionError`.
+
+    Programming errors (invalid SQL, a violated CHECK) are not converted.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
+        if code not in _DATABASE:
+            raise
+        kind = SessionBusyError if code == sqlite3.SQLITE_BUSY else SessionError
+        raise kind(f"{path} {_DATABASE[code]} ({error})") from error
+    except LikewiseError:
+        raise
+    except OSError as error:
+        reason = _SYSTEM.get(error.errno or 0, "cannot be used; check the path and try again.")
+        raise SessionError(f"{path} {reason} ({error.strerror or error})") from error
 
 
 def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:
@@ -32,14 +105,70 @@ def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:
 def write_atomic(path: Path, write: Callable[[int], Any]) -> None:
     """Write a temporary file through `write`, then rename it to `path`."""
     with disk_errors(path):
-        descriptor, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        fresh = hidden_name(path)
+        descriptor = create_file(fresh)
         try:
             write(descriptor)
             os.fsync(descriptor)
-            os.fchmod(descriptor, 0o644)
             os.replace(fresh, path)
         except BaseException:
             os.unlink(fresh)
             raise
         finally:
             os.close(descriptor)
+
+
+def hidden_name(path: Path) -> Path:
+    """Return a new hidden name next to `path`, for a file or folder that is renamed to it."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+
+
+def create_file(path: Path) -> int:
+    """Create a file as private as its folder and return a descriptor; the umask applies, too.
+
+    So a file in a private folder (0700) is private (0600), whatever the umask.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    return os.open(path, flags, permissions_in(path.parent, 0o666))
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents, each with the permissions of the folder it is in."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode=permissions_in(path.parent, 0o777), exist_ok=True)
+
+
+def make_private(folder: Path) -> None:
+    """Remove all permissions of other users from a folder and from everything in it.
+
+    Files of other owners are left as they are, as are the targets of links.
+    """
+    limit_permissions(folder, 0o700)
+
+
+def limit_permissions(path: Path, mask: int) -> None:
+    """Remove all permissions that are not in `mask` from a folder and everything in it."""
+    folders = [os.fspath(path)]
+    _limit(folders[0], os.lstat(path).st_mode, mask)
+    while folders:
+        with contextlib.suppress(FileNotFoundError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    continue
+                with contextlib.suppress(FileNotFoundError):  # a temporary file of the worker
+                    _limit(entry.path, entry.stat(follow_symlinks=False).st_mode, mask)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+
+
+def _limit(path: str, mode: int, mask: int) -> None:
+    if stat.S_IMODE(mode) & ~mask:
+        with contextlib.suppress(PermissionError):
+            os.chmod(path, stat.S_IMODE(mode) & mask)
+
+
+def permissions_in(folder: Path, limit: int) -> int:
+    """Return the permissions of a new file or folder in `folder`; its owner may always write."""
+    return limit & (folder.stat().st_mode | 0o700)

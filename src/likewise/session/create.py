@@ -7,8 +7,8 @@ from pathlib import Path
 
 from likewise.errors import CollectionError, SessionError
 from likewise.images.collection import ImageCollection
+from likewise.session.atomic import disk_errors, make_folder
 from likewise.session.database import DATABASE, Database, create_database
-from likewise.session.disk_errors import disk_errors
 from likewise.session.images import Images, to_blob, to_text
 
 EMBEDDINGS, MODELS, THUMBNAILS = "embeddings", "models", "thumbnails"
@@ -27,7 +27,6 @@ def create_folder(path: Path, collection: ImageCollection, root: Path | None) ->
         fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             _fill(fresh, path, collection, root or default_root(collection))
-            fresh.chmod(0o755)
             os.rename(fresh, path)
         except BaseException:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -37,7 +36,7 @@ def create_folder(path: Path, collection: ImageCollection, root: Path | None) ->
 
 def _fill(fresh: Path, path: Path, collection: ImageCollection, root: Path | None) -> None:
     for name in (EMBEDDINGS, MODELS, THUMBNAILS):
-        (fresh / name).mkdir()
+        make_folder(fresh / name)
     create_database(fresh)
     database = Database(fresh, write=True)
     try:

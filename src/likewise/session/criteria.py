@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session.database import Database
+from likewise.session.validation import check_criterion
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Criteria:
         rows = self._database.rows(
             "SELECT id, name, n_clusters, two_groups, folder FROM criterion ORDER BY id"
         )
+        for _, name, n_clusters, _, folder in rows:
+            check_criterion(name, n_clusters, folder)
         return tuple(Criterion(i, name, k, bool(two), f) for i, name, k, two, f in rows)
 
     def get(self, name: str) -> Criterion:
@@ -101,7 +104,8 @@ class Criteria:
 
     def change(self, changed: Criterion) -> Criterion:
         """Save a changed name or number of groups; see `Session.change_criterion`."""
-        check_name("a criterion", changed.name)
+        if changed.name != self.by_id(changed.id).name:
+            check_name("a criterion", changed.name)
         _check_clusters(changed.n_clusters, changed.two_groups)
         others = (one.name for one in self.all() if one.id != changed.id)
         equal = next((n for n in others if _normalized(n) == _normalized(changed.name)), None)
@@ -139,10 +143,20 @@ def folder_name(number: int, name: str) -> str:
 
 
 def check_name(what: str, text: str) -> None:
-    """Raise if a name is blank or cannot be encoded."""
+    """Raise if a name is blank, contains control characters or cannot be encoded."""
     if not text.strip():
         raise InvalidParameterError(f"The name of {what} must not be blank, got {text!r}.")
     check_text(what, text)
+    check_printable(what, text)
+
+
+def check_printable(what: str, text: str) -> None:
+    """Raise if a name contains control characters: line breaks, tabs, terminal commands."""
+    if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in text):
+        raise InvalidParameterError(
+            f"The name of {what} must not contain control characters, got {text!r:.80}; remove "
+            "line breaks, tabs and the like."
+        )
 
 
 def check_text(what: str, text: str) -> None:

@@ -11,8 +11,9 @@ from threading import RLock
 from typing import Any
 
 from likewise.errors import SessionBusyError, SessionError
-from likewise.session.disk_errors import disk_errors
+from likewise.session.atomic import create_file, disk_errors, make_private
 from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
+from likewise.session.validation import check_folder, check_schema, restrict
 
 DATABASE = "session.sqlite3"
 PID_FILE = "writer.pid"  # used in the error message only; the lock is on the folder
@@ -37,9 +38,11 @@ class Database:
         self.n_written = 0  # committed transactions; lets the writer skip reading the disk
         _check_exists(self.folder, self.path)
         with disk_errors(self.path), contextlib.ExitStack() as undo:
+            check_folder(folder)
             if write:
                 self._writer: WriterLock | None = WriterLock(folder)
                 undo.callback(self._writer.release)
+                make_private(folder)  # release 0.1 created it readable for everyone
                 self._db = _connect(f"{self.path.absolute().as_uri()}?mode=rw")
             else:
                 self._writer = None
@@ -51,7 +54,9 @@ class Database:
 
     def _prepare(self) -> None:
         """Check the file and migrate it to the newest schema."""
+        restrict(self._db)
         version = read_version(self._db)
+        check_schema(self._db, self.path)
         if self.write:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")  # a commit returns after its fsync
@@ -66,6 +71,12 @@ class Database:
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query."""
         with self.lock, disk_errors(self.path):
+            try:
+                return self._db.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+            self._db.text_factory = _decode_invalid  # much slower than the default
             return self._db.execute(sql, values).fetchall()
 
     @contextlib.contextmanager
@@ -117,12 +128,17 @@ class Database:
 def create_database(folder: Path) -> None:
     """Write an empty database into an existing folder; the caller calls fsync."""
     with disk_errors(folder / DATABASE):
-        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rwc")
+        os.close(create_file(folder / DATABASE))  # SQLite gives its other files this file's mode
+        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rw")
         try:
             db.execute("PRAGMA synchronous = OFF")
             create_schema(db)
         finally:
             db.close()
+
+
+def _decode_invalid(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _check_exists(folder: Path, database: Path) -> None:
@@ -187,7 +203,9 @@ class WriterLock:
             self._close()
             raise SessionBusyError(_busy_message(folder)) from None
         try:
-            self._pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
+            self._pid_file.unlink(missing_ok=True)
+            with open(create_file(self._pid_file), "w", encoding="ascii") as stream:
+                stream.write(f"{os.getpid()}\n")
         except OSError:
             self._close()
             raise

@@ -19,6 +19,8 @@ COLOURS = (
     *("#777777", "#7f4a1e", "#f4a6a0", "#5f7300", "#8fd3b6", "#a3195b", "#3f5f73", "#c9b3f0"),
 )
 
+_COLOUR = re.compile("#[0-9a-fA-F]{6}")
+
 
 @dataclass(frozen=True)
 class Group:
@@ -55,7 +57,7 @@ class Groups:
         self, made: Iterable[tuple[int, str, str, str]], changes: Iterable["Entry"]
     ) -> None:
         self._groups = {
-            key: Group(key, name, colour or COLOURS[(number - 1) % len(COLOURS)])
+            key: Group(key, name, _valid_colour(colour, number))
             for number, key, name, colour in made
         }
         for change in changes:
@@ -108,6 +110,11 @@ class Groups:
         return next((group.key for group in self.shown() if group.name == name), None)
 
 
+def _valid_colour(colour: str, number: int) -> str:
+    """Return a colour of the database, or the default one of a group."""
+    return colour if _COLOUR.fullmatch(colour) else COLOURS[(number - 1) % len(COLOURS)]
+
+
 def create_group(
     db: sqlite3.Connection, criterion: int, *, key: str = "", name: str = "", colour: str = ""
 ) -> str:
@@ -143,5 +150,5 @@ def check_change(*, name: str | None, colour: str | None) -> None:
     """Raise if the name is blank or cannot be encoded, or the colour is invalid."""
     if name is not None:
         check_name("a group", name)
-    if colour is not None and not re.fullmatch("#[0-9a-fA-F]{6}", colour):
+    if colour is not None and not _COLOUR.fullmatch(colour):
         raise InvalidParameterError(f"colour must look like {COLOURS[0]!r}, got {colour!r}.")

@@ -17,8 +17,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from likewise.images.collection import ImageCollection
+from likewise.errors import SessionError
+from likewise.images.collection import ImageCollection, displayed_name
 from likewise.session.database import Database
+from likewise.session.validation import check_images
 from likewise.types import Indexes
 
 Status = Literal["present", "missing", "broken"]
@@ -69,10 +71,13 @@ class Images:
     def load(self) -> None:
         """Read all images from the database."""
         self.__dict__.pop("digest", None)
-        rows = self._database.rows("SELECT hash, name, status FROM image ORDER BY position")
-        self.hashes: list[str] = [row[0] for row in rows]
-        self.names: list[str] = [to_text(row[1]) for row in rows]
-        self.status: list[Status] = [row[2] for row in rows]
+        rows = self._database.rows(
+            "SELECT position, hash, name, status FROM image ORDER BY position"
+        )
+        check_images(rows)
+        self.hashes: list[str] = [row[1] for row in rows]
+        self.names: list[str] = [to_text(row[2]) for row in rows]
+        self.status: list[Status] = [row[3] for row in rows]
         order = sorted(range(len(rows)), key=[s != "present" for s in self.status].__getitem__)
         self.positions: dict[str, int] = {}
         for i in order:  # present ones first
@@ -135,7 +140,8 @@ class Images:
         ]
         missing = sorted(set(range(len(self))) - set(positions))
         lost: list[tuple[Status, int]] = [
-            ("broken" if self.names[i] in skipped else "missing", i) for i in missing
+            ("broken" if displayed_name(self.names[i]) in skipped else "missing", i)
+            for i in missing
         ]
         changes = self._changes(found, positions, lost)
         with self._database.transaction() as db:
@@ -203,4 +209,10 @@ def to_blob(text: str) -> bytes:
 
 def to_text(blob: bytes) -> str:
     """Decode the result of `to_blob`."""
-    return blob.decode("utf-8", "surrogatepass")
+    try:
+        return blob.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise SessionError(
+            f"The name {blob!r:.60} in the session must be UTF-8 ({error.reason}); the session was "
+            "changed by another program. Ask for an unchanged copy."
+        ) from error

@@ -12,6 +12,7 @@ from likewise.constraints.constraint import Constraint
 from likewise.constraints.question import Answer
 from likewise.constraints.serialization import answer_from_line
 from likewise.errors import AnswersFileError, LikewiseError
+from likewise.images.collection import displayed_name
 from likewise.session.atomic import write_new
 from likewise.session.criteria import Criterion
 from likewise.session.log import Replay, checked_line
@@ -163,7 +164,8 @@ class _Validation:
 
     def _parse(self, line: bytes) -> tuple[Criterion, Answer]:
         fields = _parse_json(line)
-        name = self._into or fields.get("criterion", fields.get("orientation", ""))
+        old_name = fields.get("orientation", "")  # of release 0.1
+        name = self._into or fields.get("criterion", old_name)
         if not isinstance(name, str):
             raise AnswersFileError(f"criterion must be a string, got {name!r}.")
         criterion = self._session.criterion(name)
@@ -194,7 +196,7 @@ class _Validation:
 
     def _describe(self, fact: Constraint) -> str:
         """Return a constraint with image names instead of positions."""
-        names = self._session.images.names
+        names = [*map(displayed_name, self._session.images.names)]
         second = names[fact.second] if isinstance(fact.second, int) else repr(fact.second)
         return f"{names[fact.first]} {fact.relation.symbol} {second}"
 

@@ -13,15 +13,16 @@ from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer, Question
 from likewise.constraints.serialization import answer_from_line, answer_to_line
-from likewise.errors import InvalidParameterError
-from likewise.session.criteria import Criterion, check_text
+from likewise.errors import InvalidParameterError, LikewiseError
+from likewise.session.criteria import Criterion, check_printable, check_text
 from likewise.session.database import Database
-from likewise.session.groups import Groups, create_group
+from likewise.session.groups import Groups, check_change, create_group
 from likewise.session.images import Images
 
 ANSWERS = frozenset({"pair", "choice", "label"})
 GROUP_CHANGES = frozenset({"rename", "colour", "merge"})
 RETRACT = "retract"
+INVALID = "invalid"  # a row that cannot be used; never written
 CONFIRM = "confirm"  # a label issue was reviewed and the answer is right
 
 _COLUMNS = 'id, criterion, kind, images, answer, "group", groups, retracts, who, at, seconds'
@@ -108,13 +109,13 @@ def read(database: Database, criterion: int, after: int = 0) -> list[Entry]:
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM log WHERE criterion = ? AND id > ? ORDER BY id", criterion, after
     )
-    return [_to_entry(row) for row in rows]
+    return [_to_entry_or_invalid(row) for row in rows]
 
 
 def find(database: Database, number: int) -> Entry | None:
     """Return the entry with this id, of any criterion."""
     rows = database.rows(f"SELECT {_COLUMNS} FROM log WHERE id = ?", number)
-    return _to_entry(rows[0]) if rows else None
+    return _to_entry_or_invalid(rows[0]) if rows else None
 
 
 def now() -> str:
@@ -139,12 +140,45 @@ def _to_entry(row: tuple[Any, ...]) -> Entry:
     )
 
 
+def _to_entry_or_invalid(row: tuple[Any, ...]) -> Entry:
+    """Return a row as an entry; one that is not valid gets the kind `INVALID` and the reason."""
+    try:
+        entry = _to_entry(row)
+        _check_entry(entry)
+    except (ValueError, TypeError, RecursionError, LikewiseError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Entry(row[0], row[1], INVALID, answer=reason)
+    return entry
+
+
+def _check_entry(entry: Entry) -> None:
+    """Raise ValueError if an entry cannot have been written by this package."""
+    texts = (entry.kind, entry.answer, entry.group or "", entry.who, entry.at)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text is not text")
+    if entry.kind not in ANSWERS | GROUP_CHANGES | {RETRACT, CONFIRM}:
+        raise ValueError(f"unknown kind {entry.kind!r:.30}")
+    if (entry.kind == RETRACT) != (entry.retracts is not None):
+        raise ValueError("only a retraction refers to another entry")
+    if entry.retracts is not None and not entry.retracts < entry.id:
+        raise ValueError(f"it retracts entry {entry.retracts}, which is not an earlier one")
+    if entry.kind == "merge" and len(entry.groups) != 1:
+        raise ValueError("a merge needs one other group")
+    if entry.kind == "colour":
+        check_change(name=None, colour=entry.answer)
+    if entry.kind == CONFIRM:
+        int(entry.answer)
+
+
 def _to_json(values: tuple[str, ...]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
 def _from_json(text: str | None) -> tuple[str, ...]:
-    return tuple(json.loads(text)) if text else ()
+    values = json.loads(text) if text else []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError("a list is not a JSON list of strings")
+    return tuple(values)
 
 
 def checked_line(images: Images, answer: Answer) -> dict[str, Any]:
@@ -157,6 +191,9 @@ def checked_line(images: Images, answer: Answer) -> dict[str, Any]:
     _check_distinct(images, answer)
     for what, text in [("answer", answer.answer), ("who", answer.who), ("at", answer.at)]:
         check_text(what, text)
+    check_printable("a person", answer.who)
+    if answer.question.kind == "label":
+        check_printable("a group", answer.answer)
     for key in answer.question.groups:
         check_text("group", key)
     if answer.seconds is not None and not math.isfinite(answer.seconds):
@@ -215,6 +252,7 @@ class Entries:
         self.by_id: dict[int, Entry] = {}
         self._retracting: defaultdict[int, set[int]] = defaultdict(set)  # active retractions of it
         self.last = 0  # id of the newest entry
+        self.invalid: dict[int, str] = {}  # entries that cannot be used, with the reason
 
     def add(self, entry: Entry) -> Entry:
         """Add the next entry; return the entry whose state it determines.
@@ -232,6 +270,11 @@ class Entries:
                 retracting.discard(concerned.id)
             concerned = self.by_id[concerned.retracts]
         return concerned
+
+    def exclude(self, number: int, reason: str) -> None:
+        """Leave out the next entry, which cannot be used."""
+        self.invalid[number] = reason
+        self.last = number
 
     def is_active(self, number: int) -> bool:
         """Return whether an entry is not retracted by an active retraction."""
@@ -265,6 +308,7 @@ class Replay:
     def __init__(self, database: Database, images: Images, criterion: Criterion) -> None:
         self._database, self._images, self.criterion = database, images, criterion
         self.entries = Entries()
+        self._answers: dict[int, Answer] = {}  # of the valid entries
         self.n_written = -1  # value of `Database.n_written` at the last update
         self._rebuild()
 
@@ -279,6 +323,10 @@ class Replay:
         needs_rebuild = self.entries.last == 0  # one replay is cheaper than many retractions
         has_new = False
         for entry in entries:
+            reason = self._problem_of(entry)
+            if reason:
+                self.entries.exclude(entry.id, reason)
+                continue
             has_new = True
             concerned = self.entries.add(entry)
             if needs_rebuild:
@@ -290,6 +338,20 @@ class Replay:
         if needs_rebuild and has_new:
             told = self._rebuild()
         return told
+
+    def _problem_of(self, entry: Entry) -> str:
+        """Return why an entry of the log cannot be used; empty if it can."""
+        if entry.kind == INVALID:
+            return entry.answer
+        if entry.retracts is not None and entry.retracts not in self.entries.by_id:
+            return f"it retracts entry {entry.retracts}, which is not in the log of this criterion"
+        if entry.is_answer:
+            try:
+                line = entry.line(self.criterion.name)
+                self._answers[entry.id] = answer_from_line(line, self._images.positions)
+            except LikewiseError as error:
+                return str(error)
+        return ""
 
     def _update(self, concerned: Entry) -> bool:
         """Apply the new state of an old entry; return False if that needs a full replay."""
@@ -308,8 +370,7 @@ class Replay:
         return [self._tell(entry) for entry in self.entries.active() if entry.is_answer]
 
     def _tell(self, entry: Entry) -> AnswerResult:
-        answer = answer_from_line(entry.line(self.criterion.name), self._images.positions)
-        return self.tell(answer, entry.id)
+        return self.tell(self._answers[entry.id], entry.id)
 
     def tell(self, answer: Answer, number: int | None = None) -> AnswerResult:
         """Add an answer to the graph; one without a log entry only if the replay is a copy."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import InvalidParameterError, LikewiseWarning
-from likewise.session.atomic import write_atomic
+from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups
 from likewise.session.session import Session
 from likewise.types import Floats, Indexes
@@ -111,7 +111,7 @@ def save_results(
         moved = (before.labels >= 0) & (before.labels != labels)
     results = Results(given, labels, moved, keys, n_answers, has_model, version)
     folder = session.model_folder(criterion)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_atomic(folder / FILE, lambda descriptor: _write(descriptor, session, results))
     return results
 

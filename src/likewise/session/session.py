@@ -1,5 +1,6 @@
 """A session: one collection, its criteria, and the answers, groups and images stored on disk."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -11,10 +12,10 @@ from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.constraints.serialization import answer_from_line
-from likewise.errors import InvalidParameterError
+from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.images.collection import ImageCollection
 from likewise.session.create import MODELS, create_folder, default_root, read_root, write_root
-from likewise.session.criteria import Criteria, Criterion, check_text
+from likewise.session.criteria import Criteria, Criterion, check_printable, check_text
 from likewise.session.database import Database
 from likewise.session.groups import Group, Groups, check_change, check_merge, create_group
 from likewise.session.images import Changes, Images
@@ -212,7 +213,9 @@ class Session:
         if replay is None or replay.criterion != criterion:
             replay = Replay(self._database, self.images, criterion)
             self._replays[criterion.id] = replay
-        if not self._database.write or replay.n_written != self._database.n_written:
+            replay.catch_up()
+            _warn_about_invalid(replay)
+        elif not self._database.write or replay.n_written != self._database.n_written:
             replay.catch_up()
         return replay
 
@@ -288,6 +291,11 @@ class Session:
             entries = self._current(self.criterion(criterion)).entries
             return [(entry, entries.is_active(entry.id)) for entry in entries.by_id.values()]
 
+    def invalid_entries(self, criterion: str) -> dict[int, str]:
+        """Return the entries of the log that cannot be used, and why; they have no effect."""
+        with self.lock:
+            return dict(self._current(self.criterion(criterion)).entries.invalid)
+
     def last_entry(self, criterion: str) -> int:
         """Return the id of the newest entry of the log, 0 if there is none."""
         with self.lock:
@@ -330,6 +338,10 @@ class Session:
 
     def _retract(self, entry: Entry, who: str | None) -> Entry:
         replay = self._current(self._criteria.by_id(entry.criterion))
+        if entry.id not in replay.entries.by_id:
+            raise InvalidParameterError(
+                f"Entry {entry.id} is not valid and has no effect, so it cannot be retracted."
+            )
         by = replay.entries.retracted_by(entry.id)
         if by is not None:
             raise InvalidParameterError(
@@ -364,6 +376,7 @@ class Session:
     ) -> None:
         """Write entries that are not answers to the log, then apply them."""
         check_text("who", who)
+        check_printable("a person", who)
         with self._database.transaction() as db:
             number = replay.criterion.id
             written = [append(db, number, kind, **fields, who=who) for kind, fields in entries]
@@ -421,3 +434,18 @@ class Session:
                     entries.append((kind, {"group": group.key, "answer": value, "groups": into}))
             self._append(self._current(self.criterion(criterion)), entries, who)
             return self.groups(criterion)[key]
+
+
+def _warn_about_invalid(replay: Replay) -> None:
+    """Warn about entries of the log that cannot be used."""
+    invalid = list(replay.entries.invalid.items())
+    if invalid:
+        shown = "; ".join(f"entry {number}: {reason:.200}" for number, reason in invalid[:5])
+        more = f"; and {len(invalid) - 5:,} more" if len(invalid) > 5 else ""
+        warnings.warn(
+            LikewiseWarning(
+                f"{len(invalid):,} entries of the log of {replay.criterion.name!r} are not valid "
+                f"and are left out ({shown}{more}). The other answers are not affected."
+            ),
+            stacklevel=4,
+        )

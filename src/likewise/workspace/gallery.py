@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.images.collection import displayed_name
 from likewise.session.assignments import Snapshot, place_images
 from likewise.session.groups import Group
 from likewise.session.results import Results, load_results
@@ -62,7 +63,7 @@ class Gallery:
         return [
             GalleryImage(
                 i,
-                self.names[i],
+                displayed_name(self.names[i]),
                 round(float(self.confidence[i]), 4),
                 bool(self.answered[i]),
                 bool(self.moved[i]),

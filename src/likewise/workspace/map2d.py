@@ -5,7 +5,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from likewise.session.atomic import write_atomic
+from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.session import Session
 from likewise.types import Floats, Indexes
 
@@ -55,7 +55,7 @@ def save_map(
 ) -> None:
     """Save the map of a criterion: the positions of the images and their coordinates."""
     folder = session.model_folder(criterion)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
 
     def write(descriptor: int) -> None:
         with os.fdopen(descriptor, "wb", closefd=False) as stream:

@@ -20,10 +20,11 @@ from likewise.estimators.kernel.calibration import (
     was_predicted,
 )
 from likewise.estimators.kernel.training_set import labeled_groups
-from likewise.session.atomic import write_atomic
+from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups
 from likewise.session.results import Results, load_results
 from likewise.session.session import Session
+from likewise.session.validation import MAX_BYTES
 from likewise.types import Indexes
 from likewise.workspace.gallery import Gallery, make_gallery
 
@@ -270,13 +271,15 @@ class PredictedAnswers:
 def read_json(*paths: Path) -> Any:
     """Return the content of the first file that exists; None if none does or it is damaged."""
     path = next((one for one in paths if one.exists()), None)
-    with contextlib.suppress(OSError, ValueError):
-        return None if path is None else json.loads(path.read_text(encoding="utf-8"))
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        if path is None or path.stat().st_size > MAX_BYTES:
+            return None
+        return json.loads(path.read_text(encoding="utf-8"))
     return None
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a small file atomically, if possible; only for data whose loss does no harm."""
     with contextlib.suppress(OSError, SessionError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomic(path, lambda descriptor: os.write(descriptor, json.dumps(value).encode()))

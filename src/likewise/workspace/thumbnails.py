@@ -5,15 +5,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import BoundedSemaphore
 
-from likewise.errors import CollectionError, ImageError, InvalidParameterError
+from likewise.errors import CollectionError, InvalidParameterError
+from likewise.images.collection import Pixels
 from likewise.images.files import FileCollection
+from likewise.images.find_files import ImageFile
 from likewise.images.resize import thumbnail
-from likewise.images.validate_files import ImageFile
+from likewise.session.atomic import create_file, hidden_name, make_folder
 from likewise.session.create import THUMBNAILS
 from likewise.session.session import Session
+from likewise.session.validation import path_below
 
 SMALL, LARGE = 256, 1600  # the longer side in pixels
 _MAX_DECODING = 2  # images decoded at a time, so that answers never wait for them
+
+
+class SessionFiles(FileCollection):
+    """Image files of a session; a file outside of the image folder is not read."""
+
+    def __init__(self, files: Sequence[ImageFile], root: Path) -> None:
+        super().__init__(files, [])
+        self._root = root
+
+    def pixels(self, index: int, *, at_least: int | None = None) -> Pixels:
+        """Return an image, as `FileCollection.pixels` does."""
+        path_below(self._root, self.name(index))
+        return super().pixels(index, at_least=at_least)
 
 
 def image_files(session: Session, positions: Sequence[int]) -> FileCollection:
@@ -36,7 +52,7 @@ def image_files(session: Session, positions: Sequence[int]) -> FileCollection:
         name, content = images.names[i], images.hashes[i]
         n_bytes, changed_at = known.get((name, content), (-1, -1))
         files.append(ImageFile(str(root / name), name, content, n_bytes, changed_at))
-    return FileCollection(files, [])
+    return SessionFiles(files, root)
 
 
 class Thumbnails:
@@ -50,7 +66,6 @@ class Thumbnails:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.refresh()
-        self._root = os.path.realpath(session.root or "")
         self._folder = session.path / THUMBNAILS
         self._slots = BoundedSemaphore(_MAX_DECODING)
 
@@ -93,20 +108,15 @@ class Thumbnails:
                 f"Image {position} is not in this session; images are numbered 0 to "
                 f"{len(self._files) - 1}."
             )
-        real = os.path.realpath(self._files.path(position))
-        if os.path.commonpath([real, self._root]) != self._root:
-            raise ImageError(
-                f"{self._files.name(position)!r} is now a link to a file outside of the image "
-                "folder, so it is not shown; replace the link by the image itself."
-            )
 
 
 def _cache(path: Path, content: bytes) -> None:
     """Write a thumbnail if possible; without fsync and without errors, it can be made again."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{id(content)}")
+    fresh = hidden_name(path)
     try:
-        path.parent.mkdir(exist_ok=True)
-        fresh.write_bytes(content)
+        make_folder(path.parent)
+        with open(create_file(fresh), "wb") as stream:
+            stream.write(content)
         os.replace(fresh, path)
     except OSError:
         fresh.unlink(missing_ok=True)

@@ -2,17 +2,34 @@
 
 import contextlib
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from likewise.workspace.worker_process import Message, decode_message, encode_message
+from likewise.workspace.worker_process import (
+    MAX_REASON,
+    Message,
+    decode_message,
+    describe_error,
+    encode_message,
+)
 
-_MIN_WAIT, _MAX_WAIT = 0.5, 30.0  # seconds before a process that ended is started again
+_MIN_WAIT, _MAX_WAIT = 0.5, 60.0  # seconds before a process that ended is started again
+_STABLE_SECONDS = 300.0  # a process that ran longer is started again after `_MIN_WAIT`
+_OUT_OF_MEMORY = "close other programs, or group fewer images at a time"
+_OTHER_CAUSE = (
+    "stop `likewise start` with Ctrl+C and start it again; if that does not help, report the error "
+    "in parentheses"
+)
+_ERROR = re.compile(r"(Fatal Python error: |[\w.]*(Error|Exception|Interrupt)\b)")
 
 
 class Worker:
@@ -24,7 +41,8 @@ class Worker:
     encoder : str
     receive : callable
         Called with every message, from the worker's own thread. After the process has ended, that
-        is ``{"event": "worker_exited", "reason": ...}``.
+        is ``{"event": "worker_exited", "reason": ..., "message": ..., "was_ready": ...}``: the
+        cause in one line, the text to show, and whether the process had reported to be ready.
 
     Notes
     -----
@@ -70,19 +88,54 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     def _supervise(self) -> None:
-        wait = _MIN_WAIT
+        wait = _MIN_WAIT / 2
         while not self._stopping.is_set():
-            with tempfile.TemporaryFile() as stderr:
-                was_ready = self._run_once(stderr)
-                reason = _last_line(stderr)
+            started = time.monotonic()
+            end = self._run_once()
             if self._stopping.is_set():
                 return
-            self._receive({"event": "worker_exited", "reason": reason})
-            wait = _MIN_WAIT if was_ready else min(2 * wait, _MAX_WAIT)
+            is_stable = time.monotonic() - started > _STABLE_SECONDS
+            wait = _MIN_WAIT if is_stable else min(2 * wait, _MAX_WAIT)
+            self._receive(end.message(wait))
             self._stopping.wait(wait)
 
-    def _run_once(self, stderr: IO[bytes]) -> bool:
-        """Run the process until it ends; return whether it reported that it was ready."""
+    def _run_once(self) -> "WorkerEnd":
+        """Run the process until it ends."""
+        with tempfile.TemporaryFile() as stderr:
+            try:
+                process = self._start_process(stderr)
+            except OSError as error:  # of memory, or of file descriptors
+                return WorkerEnd(describe_error(error), was_ready=False)
+            reason, was_ready = "", False
+            assert process.stdout is not None  # because of stdout=PIPE
+            for line in process.stdout:
+                message = decode_message(line)
+                if message is not None and message.get("event") == "failed":
+                    reason = str(message.get("reason"))
+                elif message is not None and not reason:
+                    was_ready = was_ready or message.get("event") == "ready"
+                    reason = self._deliver(message)
+            status = process.wait()
+            with self._lock:
+                self._process = None
+                for pipe in (process.stdin, process.stdout):
+                    if pipe is not None:
+                        with contextlib.suppress(OSError):
+                            pipe.close()
+            return WorkerEnd(reason or _reason(status, stderr), was_ready=was_ready)
+
+    def _deliver(self, message: Message) -> str:
+        """Pass on a message; if that fails, kill the process and return the reason, else ""."""
+        try:
+            self._receive(message)
+        except Exception as error:
+            with self._lock:
+                if self._process is not None:
+                    self._process.kill()
+            return describe_error(error)
+        return ""
+
+    def _start_process(self, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -94,24 +147,39 @@ class Worker:
             self._process = process
         if self._stopping.is_set():
             process.kill()
-        was_ready = False
-        assert process.stdout is not None  # because of stdout=PIPE
-        for line in process.stdout:
-            message = decode_message(line)
-            if message is not None:
-                was_ready = was_ready or message.get("event") == "ready"
-                self._receive(message)
-        process.wait()
-        with self._lock:
-            self._process = None
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-        return was_ready
+        return process
 
 
-def _last_line(stderr: IO[bytes]) -> str:
+@dataclass(frozen=True)
+class WorkerEnd:
+    """Why the process ended, and whether it had reported to be ready."""
+
+    reason: str
+    was_ready: bool
+
+    def message(self, pause: float) -> Message:
+        """Return the message about it; the process is started again after `pause` seconds."""
+        is_memory = any(word in self.reason for word in ("MemoryError", "killed", "allocate"))
+        text = (
+            f"The training process ended ({self.reason}) and is started again in {pause:.0f} s; "
+            "all answers are saved. If this message stays, "
+            f"{_OUT_OF_MEMORY if is_memory else _OTHER_CAUSE}."
+        )
+        return {
+            "event": "worker_exited",
+            "reason": self.reason,
+            "message": text,
+            "was_ready": self.was_ready,
+        }
+
+
+def _reason(status: int, stderr: IO[bytes]) -> str:
+    """Return why a process ended that has not reported it, in one line."""
+    if status == -signal.SIGKILL:
+        return "it was killed"
+    if status < 0:
+        return f"it was ended by signal {-status}"
     stderr.seek(0)
-    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it was killed"
+    lines = stderr.read().decode("utf-8", "replace").splitlines()
+    errors = [line.strip() for line in lines if _ERROR.match(line)]
+    return (errors or [f"it ended with status {status}"])[-1][:MAX_REASON]

@@ -2,9 +2,9 @@
 
 Protocol, one JSON object per line. On stdin it receives ``{"train": CRITERION}``, and
 ``{"reload": true}`` after the images of the session have changed. On stdout it sends events, see
-`Workspace.events`, and in addition ``skipped`` {name, reason} and ``questions`` {criterion,
-questions}. It reads answers from the session and saves results in the session folder. It ends
-with its parent.
+`Workspace.events`, and in addition ``skipped`` {name, reason}, ``questions`` {criterion,
+questions}, and ``failed`` {reason} before it exits because of an error. It reads answers from the
+session and saves results in the session folder. It ends with its parent.
 """
 
 import ctypes
@@ -14,6 +14,7 @@ import queue
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ Send = Callable[[Message], None]
 _PR_SET_PDEATHSIG = 1
 _RELOAD = ""  # instead of the name of a criterion, which is never empty
 _NICENESS = 5
+MAX_REASON = 300  # characters
 
 
 def encode_message(message: Message) -> bytes:
@@ -60,6 +62,24 @@ def main(session: str, encoder: str) -> None:
     except LikewiseError as error:
         send({"event": "problem", "message": str(error)})
         threading.Event().wait()  # a restart would fail again; the person must act first
+    except BaseException as error:  # the process is started again, in case the cause is gone
+        send({"event": "failed", "reason": describe_error(error)})
+        # Not `sys.exit`: the interpreter would end with a fatal error, since a thread reads stdin.
+        os._exit(1)
+
+
+def describe_error(error: BaseException) -> str:
+    r"""Return the kind, the message and the place of an error in one line of limited length.
+
+    Examples
+    --------
+    >>> describe_error(ValueError("a\nb"))
+    'ValueError: a b'
+    """
+    text = " ".join(str(error).split())[:MAX_REASON]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{': ' if text else ''}{text}{place}"
 
 
 def _run(path: Path, encoder: str, send: Send, requests: "queue.SimpleQueue[str]") -> None:

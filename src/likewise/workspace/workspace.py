@@ -66,9 +66,9 @@ class Workspace:
     events : EventBus
         ``starting``, ``embedding`` {done, total}, ``ready`` {n_images}, ``training`` {criterion},
         ``trained`` {criterion, n_answers, n_moved, n_violations, n_determined},
-        ``worker_exited`` {reason}, ``problem`` {message}, ``answers`` {criterion},
-        ``groups`` {criterion}, ``criteria``, ``images`` {number of images by kind of change},
-        ``folder`` {message}.
+        ``worker_exited`` {reason, message, was_ready}, ``problem`` {message},
+        ``answers`` {criterion}, ``groups`` {criterion}, ``criteria``,
+        ``images`` {number of images by kind of change}, ``folder`` {message}.
     thumbnails : Thumbnails
     worker_state : dict
         The latest event of the worker.
@@ -97,6 +97,7 @@ class Workspace:
         self.folder_problem: str | None = None
         self.skipped_images: list[Message] = []
         self.n_worker_exits = 0
+        self._has_failed_after_ready = False
         self.is_ready = threading.Event()
         self._lock = threading.RLock()
         self._criteria: dict[int, CriterionSession] = {}
@@ -211,24 +212,28 @@ class Workspace:
             return
         self.worker_state = message
         if event == "ready":
-            self.problem, self.n_worker_exits = None, 0
-            self.is_ready.set()
-            for criterion in list(self._criteria.values()):
-                self._train(criterion.name)
+            self._worker_ready()
         elif event == "trained":
+            self.problem, self._has_failed_after_ready = None, False
             self.criterion(message["criterion"]).training_finished(message)
             message.pop("label_issues", None)
-            self.problem = None
         elif event == "worker_exited":
-            self.problem = (
-                f"The training process ended ({message.get('reason')}) and is being restarted; "
-                "all answers are kept."
-            )
+            self.problem = str(message["message"])
+            self._has_failed_after_ready = bool(message["was_ready"])
             self.n_worker_exits += 1
         elif event == "problem":
             self.problem = str(message.get("message"))
             self.is_ready.set()
         self.events.publish(message)
+
+    def _worker_ready(self) -> None:
+        """Train all criteria; after a failed training, its problem remains until one succeeds."""
+        self.n_worker_exits = 0
+        if not self._has_failed_after_ready:
+            self.problem = None
+        self.is_ready.set()
+        for criterion in list(self._criteria.values()):
+            self._train(criterion.name)
 
     def _fill_queue(self, message: Message) -> None:
         criterion = self.criterion(message["criterion"])

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from likewise.errors import DatasetError, ImageError, LikewiseWarning
-from likewise.images.collection import Pixels
+from likewise.images.collection import Pixels, Skipped
 from likewise.images.decoding import naming, read
 from likewise.images.find_files import EXTENSIONS
-from likewise.images.unreadable import Skipped
 from likewise_bench.datasets.base import some
 
 

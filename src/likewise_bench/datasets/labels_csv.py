@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from likewise.errors import DatasetError, LikewiseWarning
+from likewise.images.collection import summarize_skipped
 from likewise.images.files import read_folder
-from likewise.images.unreadable import summarize_skipped
 from likewise.progress import Progress, silent
 from likewise_bench.datasets.base import Dataset, some
 

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from likewise.errors import InvalidParameterError
 from likewise.images.arrays import ArrayCollection
-from likewise.images.collection import ImageCollection, Pixels
+from likewise.images.collection import ImageCollection, Pixels, Skipped
 from likewise.images.resize import resize
-from likewise.images.unreadable import Skipped
 from likewise.random_streams import stream
 from likewise_bench.datasets.base import Dataset, Indexes, Labels
 from likewise_bench.datasets.scene_renderer import BACKGROUNDS, COLOURS, SHAPES, SIZES, Draws, paint

@@ -51,7 +51,7 @@ export function listen(page) {
     if (page.current() === "map" || page.current() === "compare") views[page.current()].refresh();
   });
   on("embedding", ({ done, total }) => announce(`Reading pictures: ${done} of ${total}`));
-  on("worker_exited", () => announce("Training stopped and is restarting; answers are kept."));
+  on("worker_exited", showStatus); // whose problem says why, and what to do
   on("problem", showStatus);
   on("images", (changes) => {
     announce(changesText(changes));

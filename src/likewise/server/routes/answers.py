@@ -31,20 +31,7 @@ def answers_router(workspace: Workspace) -> APIRouter:
         offset: Offset = 0,
     ) -> AnswersResponse:
         """Return the entries of the log that contain all words of `search`, newest first."""
-        criterion = workspace.criterion(by)
-        conflicts = workspace.session.graph(criterion.name).conflicts
-        entries = workspace.session.entries(criterion.name)
-        retractions = {one.retracts: one.id for one, active in entries if one.retracts and active}
-        listed = [
-            presenter.entry(
-                one,
-                retracted=not active,
-                is_conflict=one.id in conflicts,
-                retracted_by=retractions.get(one.id),
-            )
-            for one, active in reversed(entries)
-            if one.kind != RETRACT
-        ]
+        listed = _entries(workspace, presenter, workspace.criterion(by).name)
         found = [entry for entry in listed if _matches(entry, search)]
         retracted = [entry.retracted for entry in found if entry.kind in ANSWERS]
         return AnswersResponse(
@@ -80,6 +67,23 @@ def answers_router(workspace: Workspace) -> APIRouter:
         ]
 
     return router
+
+
+def _entries(workspace: Workspace, presenter: Presenter, criterion: str) -> list[EntryResponse]:
+    """Return all entries of the log except retractions, newest first."""
+    conflicts = workspace.session.graph(criterion).conflicts
+    entries = workspace.session.entries(criterion)
+    retractions = {one.retracts: one.id for one, active in entries if one.retracts and active}
+    return [
+        presenter.entry(
+            one,
+            retracted=not active,
+            is_conflict=one.id in conflicts,
+            retracted_by=retractions.get(one.id),
+        )
+        for one, active in reversed(entries)
+        if one.kind != RETRACT
+    ]
 
 
 def _matches(entry: EntryResponse, search: str) -> bool:

@@ -1,15 +1,23 @@
-"""Criteria and their status."""
+"""Criteria: list, create, status, and the comparison of two."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
 
 from likewise.server.models import (
+    CellResponse,
+    ComparisonResponse,
     CriterionResponse,
     NewCriterionRequest,
     StatusResponse,
 )
-from likewise.server.presenters import Presenter, json_response
+from likewise.server.presenters import Presenter, group_name, json_response
 from likewise.server.routes import By
+from likewise.workspace.gallery import Comparison, compare
 from likewise.workspace.workspace import Workspace
+
+CellLimit = Annotated[int, Query(ge=0, le=50, description="Images per cell.")]
+Second = Annotated[str, Query(max_length=200, description="Name of the second criterion.")]
 
 
 def criteria_router(workspace: Workspace) -> APIRouter:
@@ -39,4 +47,30 @@ def criteria_router(workspace: Workspace) -> APIRouter:
         """Return counts, agreement, conflicts and the state of the worker."""
         return json_response(presenter.status(workspace.criterion(by)))
 
+    @router.get("/compare")
+    def compare_criteria(
+        second: Second, first: By = "", limit: CellLimit = 6
+    ) -> ComparisonResponse:
+        """Return the contingency table of two criteria, with some images in each cell."""
+        one, other = workspace.criterion(first), workspace.criterion(second)
+        table = compare(one.status.gallery(), other.status.gallery(), limit)
+        return _comparison(table, one.name, other.name)
+
     return router
+
+
+def _comparison(table: Comparison, first: str, second: str) -> ComparisonResponse:
+    cells = [
+        [CellResponse(n=n, images=shown.tolist()) for n, shown in zip(ns, images, strict=True)]
+        for ns, images in zip(table.counts.tolist(), table.images, strict=True)
+    ]
+    return ComparisonResponse(
+        first=first,
+        second=second,
+        rows=[group_name(group) for group in table.rows],
+        columns=[group_name(group) for group in table.columns],
+        cells=cells,
+        n_images=table.n_images,
+        nmi=round(table.nmi, 4),
+        ari=round(table.ari, 4),
+    )

@@ -1,41 +1,39 @@
-"""Groups: list, change, move images, the map, and the comparison of two criteria."""
+"""Groups: list, change, move images, and export."""
 
-import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
+from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
+from likewise.images.collection import displayed_name
 from likewise.server.models import (
-    CellResponse,
-    ComparisonResponse,
+    FoldersRequest,
+    FoldersResponse,
     GroupChangeRequest,
     GroupName,
     GroupResponse,
     GroupsResponse,
     ImageResponse,
-    MapResponse,
     MoveRequest,
     MoveResponse,
     NewGroupRequest,
     NewGroupResponse,
 )
-from likewise.server.presenters import Presenter
+from likewise.server.presenters import Presenter, group_name
 from likewise.server.routes import By, GroupId
-from likewise.session.groups import Group
+from likewise.session.export.folders import export_beside
+from likewise.session.export.formats import FORMATS, export
 from likewise.types import Indexes
 from likewise.workspace.criterion import CriterionSession
-from likewise.workspace.gallery import Comparison, Gallery, compare
-from likewise.workspace.map2d import SCALE, load_map
+from likewise.workspace.gallery import Gallery
 from likewise.workspace.workspace import Workspace
 
 Limit = Annotated[int, Query(ge=0, le=500, description="Images per group.")]
-CellLimit = Annotated[int, Query(ge=0, le=50, description="Images per cell.")]
 Offset = Annotated[int, Query(ge=0, le=2**31, description="Images to skip.")]
-Second = Annotated[str, Query(max_length=200, description="Name of the second criterion.")]
-_CHUNK = 2_000  # numbers of the map that are formatted at a time
+_N_LEFT_OUT = 100  # listed in a response
+ExportFormat = Annotated[str, Query(max_length=200, description=", ".join(FORMATS))]
 
 
 def groups_router(workspace: Workspace) -> APIRouter:
@@ -67,7 +65,7 @@ def groups_router(workspace: Workspace) -> APIRouter:
         criterion = workspace.criterion(request.criterion)
         changes = request.model_dump(include={"name", "colour", "merge_into", "who"})
         changed = criterion.change_group(group_id, **changes)
-        return _name(changed)
+        return group_name(changed)
 
     @router.post("/moves", status_code=201)
     def move_images(request: MoveRequest) -> MoveResponse:
@@ -76,19 +74,33 @@ def groups_router(workspace: Workspace) -> APIRouter:
         answers = criterion.move_images(request.images, request.group, request.who)
         return MoveResponse(**presenter.moved(answers, criterion))
 
-    @router.get("/map", response_model=MapResponse)
-    def get_map(by: By = "") -> Response:
-        """Return every image as a point in the plane; empty before the first training."""
-        return Response(_map_json(workspace, by), media_type="application/json")
+    return router
 
-    @router.get("/compare")
-    def compare_criteria(
-        second: Second, first: By = "", limit: CellLimit = 6
-    ) -> ComparisonResponse:
-        """Return the contingency table of two criteria, with some images in each cell."""
-        one, other = workspace.criterion(first), workspace.criterion(second)
-        table = compare(one.status.gallery(), other.status.gallery(), limit)
-        return _comparison(table, one.name, other.name)
+
+def export_router(workspace: Workspace) -> APIRouter:
+    """Return the routes for exports."""
+    router = APIRouter(tags=["export"])
+
+    @router.get("/export", response_class=Response)
+    def export_file(to: ExportFormat = "csv", by: By = "") -> Response:
+        """Return the groups or the answers as a file; the groups satisfy all active answers."""
+        name = workspace.criterion(by).name
+        content = export(workspace.session, workspace.thumbnails, name, to)
+        file = quote(f"{name}.{FORMATS[to].extension}")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
+        return Response(content, media_type=FORMATS[to].media_type, headers=headers)
+
+    @router.post("/folders", status_code=201)
+    def export_folders(request: FoldersRequest) -> FoldersResponse:
+        """Copy or link the images into one folder per group, in a new folder beside theirs."""
+        name = workspace.criterion(request.criterion).name
+        folder, written = export_beside(workspace.session, name, request.how)
+        left_out = [f"{displayed_name(path)} {reason}" for path, reason in written.left_out]
+        return FoldersResponse(
+            folder=str(folder),
+            n_written=written.n_written,
+            left_out=left_out[:_N_LEFT_OUT],
+        )
 
     return router
 
@@ -132,55 +144,3 @@ def _group(gallery: Gallery, key: str, offset: int, limit: int) -> GroupResponse
 
 def _images(gallery: Gallery, positions: Indexes) -> list[ImageResponse]:
     return [ImageResponse(**asdict(image)) for image in gallery.images(positions)]
-
-
-def _name(group: Group) -> GroupName:
-    return GroupName(id=group.key, name=group.name, colour=group.colour)
-
-
-def _map_json(workspace: Workspace, by: str) -> str:
-    """Return a `MapResponse` as JSON, formatted column by column."""
-    criterion = workspace.criterion(by)
-    images, points = load_map(workspace.session, criterion.name)
-    if criterion.status.results is None:
-        images, points, group, keys = images[:0], points[:0], images[:0], []
-    else:
-        gallery = criterion.status.gallery()
-        group, keys = gallery.group_of[images], [one.key for one in gallery.groups]
-    columns: dict[str, npt.NDArray[Any]] = {
-        "ids": images,
-        "x": points[:, 0],
-        "y": points[:, 1],
-        "group": group,
-    }
-    parts = [f'"{name}":[{format_numbers(column)}]' for name, column in columns.items()]
-    return f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
-
-
-def format_numbers(column: npt.NDArray[np.integer]) -> str:
-    """Return comma-separated numbers, formatted in chunks so that other threads can run between.
-
-    Examples
-    --------
-    >>> format_numbers(np.array([3, -1]))
-    '3,-1'
-    """
-    chunks = (column[start : start + _CHUNK].tolist() for start in range(0, len(column), _CHUNK))
-    return ",".join(",".join(map(str, chunk)) for chunk in chunks)
-
-
-def _comparison(table: Comparison, first: str, second: str) -> ComparisonResponse:
-    cells = [
-        [CellResponse(n=n, images=shown.tolist()) for n, shown in zip(ns, images, strict=True)]
-        for ns, images in zip(table.counts.tolist(), table.images, strict=True)
-    ]
-    return ComparisonResponse(
-        first=first,
-        second=second,
-        rows=[_name(group) for group in table.rows],
-        columns=[_name(group) for group in table.columns],
-        cells=cells,
-        n_images=table.n_images,
-        nmi=round(table.nmi, 4),
-        ari=round(table.ari, 4),
-    )

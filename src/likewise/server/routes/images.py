@@ -1,14 +1,19 @@
-"""Images: files, thumbnails, details, and a new scan of the folder."""
+"""Images: files, thumbnails, details, the map, and a new scan of the folder."""
 
+import json
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from fastapi import APIRouter, Response
 
-from likewise.server.models import ChangesResponse, ImageResponse
+from likewise.server.models import ChangesResponse, ImageResponse, MapResponse
 from likewise.server.routes import By, ImageId
+from likewise.workspace.map2d import SCALE, load_map
 from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
 
+_CHUNK = 2_000  # numbers of the map that are formatted at a time
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
@@ -38,9 +43,45 @@ def images_router(workspace: Workspace) -> APIRouter:
         counts = {name: len(getattr(changes, name)) if changes else 0 for name in IMAGE_CHANGES}
         return ChangesResponse(**counts)
 
+    @router.get("/map", response_model=MapResponse)
+    def get_map(by: By = "") -> Response:
+        """Return every image as a point in the plane; empty before the first training."""
+        return Response(_map_json(workspace, by), media_type="application/json")
+
     return router
 
 
 def _webp(content: bytes) -> Response:
     headers = {"Cache-Control": "private, max-age=3600"}
     return Response(content, media_type="image/webp", headers=headers)
+
+
+def _map_json(workspace: Workspace, by: str) -> str:
+    """Return a `MapResponse` as JSON, formatted column by column."""
+    criterion = workspace.criterion(by)
+    images, points = load_map(workspace.session, criterion.name)
+    if criterion.status.results is None:
+        images, points, group, keys = images[:0], points[:0], images[:0], []
+    else:
+        gallery = criterion.status.gallery()
+        group, keys = gallery.group_of[images], [one.key for one in gallery.groups]
+    columns: dict[str, npt.NDArray[Any]] = {
+        "ids": images,
+        "x": points[:, 0],
+        "y": points[:, 1],
+        "group": group,
+    }
+    parts = [f'"{name}":[{format_numbers(column)}]' for name, column in columns.items()]
+    return f'{{"scale":{SCALE},{",".join(parts)},"groups":{json.dumps(keys)}}}'
+
+
+def format_numbers(column: npt.NDArray[np.integer]) -> str:
+    """Return comma-separated numbers, formatted in chunks so that other threads can run between.
+
+    Examples
+    --------
+    >>> format_numbers(np.array([3, -1]))
+    '3,-1'
+    """
+    chunks = (column[start : start + _CHUNK].tolist() for start in range(0, len(column), _CHUNK))
+    return ",".join(",".join(map(str, chunk)) for chunk in chunks)

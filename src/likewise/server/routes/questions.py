@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from likewise.constraints.question import Question
 from likewise.server.models import (
     AnswerRequest,
     AnswerResponse,
@@ -13,6 +14,7 @@ from likewise.server.models import (
 )
 from likewise.server.presenters import Presenter, json_response
 from likewise.server.routes import By, Who
+from likewise.workspace.criterion import AnswerOutcome, CriterionSession
 from likewise.workspace.question_queue import n_implied
 from likewise.workspace.workspace import Workspace
 
@@ -38,7 +40,8 @@ def questions_router(workspace: Workspace) -> APIRouter:
     def answer_question(request: AnswerRequest) -> Response:
         """Store an answer; it is on disk before the response, which has the next questions."""
         criterion = workspace.criterion(request.criterion)
-        question = request.question.to_question()
+        asked = request.question
+        question = Question.build(asked.kind, tuple(asked.images), tuple(asked.groups))
         outcome = criterion.answer(
             question,
             request.answer,
@@ -47,17 +50,7 @@ def questions_router(workspace: Workspace) -> APIRouter:
             n_next=_N_NEXT,
             client=request.client,
         )
-        result, conflict = outcome.result, outcome.conflict
-        body = AnswerResponse(
-            id=result.id,
-            accepted=result.accepted,
-            n_relations=result.n_settled,
-            n_implied=n_implied(question, result),
-            predicted=outcome.predicted,
-            conflict=None if conflict is None else presenter.conflict(conflict, criterion),
-            n_answers=criterion.status.n_answers,
-            questions=[presenter.question(one, criterion) for one in outcome.questions],
-        )
+        body = _answer_response(presenter, question, outcome, criterion)
         return json_response(body, 201)
 
     @router.post("/undo")
@@ -75,3 +68,19 @@ def questions_router(workspace: Workspace) -> APIRouter:
         return UndoResponse(entry=presenter.entry(entry, retracted=True), question=question)
 
     return router
+
+
+def _answer_response(
+    presenter: Presenter, question: Question, outcome: AnswerOutcome, criterion: CriterionSession
+) -> AnswerResponse:
+    result, conflict = outcome.result, outcome.conflict
+    return AnswerResponse(
+        id=result.id,
+        accepted=result.accepted,
+        n_relations=result.n_settled,
+        n_implied=n_implied(question, result),
+        predicted=outcome.predicted,
+        conflict=None if conflict is None else presenter.conflict(conflict, criterion),
+        n_answers=criterion.status.n_answers,
+        questions=[presenter.question(one, criterion) for one in outcome.questions],
+    )

@@ -4,18 +4,18 @@ import errno
 import os
 import re
 import shutil
-import tempfile
 import unicodedata
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-from likewise.errors import SessionError, UnknownNameError
+from likewise.errors import ImageError, SessionError, UnknownNameError
 from likewise.progress import Progress, silent
 from likewise.session.assignments import Assignment, assignments, mark_unsure
-from likewise.session.disk_errors import disk_errors
+from likewise.session.atomic import disk_errors, hidden_name, limit_permissions, make_folder
 from likewise.session.export.tables import Exported, not_present
 from likewise.session.session import Session
+from likewise.session.validation import path_below
 
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -72,10 +72,12 @@ def export_folders(
     _check_free(target)
     rows = mark_unsure(assignments(session, criterion), unsure_below)
     with disk_errors(target):
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        temporary = hidden_name(target)
+        make_folder(temporary)
         try:
             failed = _fill(temporary, root, rows, _METHODS[how], progress)
-            temporary.chmod(0o755)
+            if how != "hardlink":  # whose permissions are those of the original
+                limit_permissions(temporary, temporary.stat().st_mode)
             os.rename(temporary, target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -129,12 +131,22 @@ def _fill(
             folders[group] = folder, UniqueNames()
         folder, names = folders[group]
         source = root / row.path
-        if source.is_file() and os.access(source, os.R_OK):
+        if not _is_below(root, row.path):
+            failed.append((row.path, "is outside of the image folder"))
+        elif source.is_file() and os.access(source, os.R_OK):
             write(source, folder / names.add(source.name))
         else:
             failed.append((row.path, "no longer exists, or may not be read"))
         progress(n_done, len(rows))
     return failed
+
+
+def _is_below(root: Path, name: str) -> bool:
+    try:
+        path_below(root, name)
+    except ImageError:
+        return False
+    return True
 
 
 def _copy(source: Path, target: Path) -> None:

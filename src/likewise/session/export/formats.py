@@ -51,7 +51,11 @@ def export(session: Session, thumbnails: Thumbnails, criterion: str, to: str) ->
     if to not in FORMATS:
         raise UnknownNameError("export format", to, FORMATS)
     made = FORMATS[to].make(session, thumbnails, criterion)
-    return made if isinstance(made, bytes) else made.encode("utf-8", "surrogateescape")
+    if isinstance(made, bytes):
+        return made
+    # File names that are not UTF-8: as their own bytes, in JSON as escapes like "\udce9".
+    is_json = FORMATS[to].media_type == "application/json"
+    return made.encode("utf-8", "backslashreplace" if is_json else "surrogateescape")
 
 
 def _csv(session: Session, thumbnails: Thumbnails, criterion: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from likewise.constraints.question import Answer, Question
 from likewise.errors import ImageError, SessionBusyError, SessionError
 from likewise.session import Session
-from likewise.session.disk_errors import disk_errors
+from likewise.session.atomic import disk_errors
 from tests.session.pictures import pictures
 
 PAIR = Answer(Question.pair(0, 1), "same")
