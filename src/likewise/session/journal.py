@@ -173,7 +173,7 @@ def _entries(db: sqlite3.Connection, after: int, limit: int = -1) -> list[str]:
         fields |= {"criterion": criterion, "criterion_id": fields["criterion"]}
         for name in ("images", "groups"):
             with contextlib.suppress(ValueError, RecursionError):  # a row that is not valid
-                fields[name] = json.loads(fields[name] or "[]")
+                fields[name] = fields[name] and json.loads(fields[name])
         lines.append(json.dumps(fields) + "\n")
     return lines
 
@@ -216,7 +216,8 @@ def insert_line(db: sqlite3.Connection, fields: dict[str, Any]) -> bool:
         return False
     values = {name: fields[name] for name in _COLUMNS} | {"criterion": fields["criterion_id"]}
     for name in ("images", "groups"):
-        values[name] = json.dumps(values[name], ensure_ascii=False) if values[name] else None
+        if values[name] is not None:
+            values[name] = json.dumps(values[name], ensure_ascii=False)
     names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))
     db.execute(f"INSERT INTO log ({names}) VALUES ({marks})", list(values.values()))
     return True
