@@ -159,6 +159,23 @@ def test_a_missing_or_short_journal_is_written_again(path: Path, rest: str | Non
     assert [line for line in (path / JOURNAL).read_text().splitlines() if '"id"' in line] == log
 
 
+def test_entries_that_the_journal_lacks_are_added(path: Path) -> None:
+    with Session.open(path) as session:
+        fill(session)
+    db = sqlite3.connect(path / DATABASE)  # as another program
+    with db:
+        db.execute(
+            "INSERT INTO log (criterion, kind, images, answer, who, at) SELECT criterion, kind, "
+            "images, answer, who, at FROM log WHERE id = 1"
+        )
+    db.close()
+    Session.open(path).close()
+    before = content(path)
+    (path / DATABASE).unlink()
+    repair(path)
+    assert content(path) == before
+
+
 def test_a_journal_that_is_deleted_while_answering_is_written_again(path: Path) -> None:
     with Session.open(path) as session:
         fill(session)

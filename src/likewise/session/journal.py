@@ -1,8 +1,9 @@
 """The journal: a second copy of a session as JSON Lines, from which its database can be rebuilt.
 
 Each transaction appends what it changes and is synced before the database commits, so the journal
-contains every acknowledged answer. The database stores how long the journal is: what is
-longer was not committed, and a shorter one is written again.
+contains every acknowledged answer. The database stores the length of the journal and the last
+entry in it: what is longer was not committed, and a journal that is shorter or lacks entries is
+written again.
 """
 
 import contextlib
@@ -98,7 +99,7 @@ class Journal:
 
     def _remember(self) -> None:
         self._known = {kind: set(_rows(self._db, kind)) for kind in _SMALL}
-        self._last = self._db.execute("SELECT coalesce(max(id), 0) FROM log").fetchone()[0]
+        self._last = _last_entry(self._db)
 
     def _open(self) -> None:
         self.close()
@@ -127,11 +128,19 @@ class Journal:
         self._store_length(os.fstat(self._file).st_size)
 
     def _length_in_database(self) -> int:
+        """Return the number of bytes; -1 if the log has other entries than at that time."""
         row = self._db.execute("SELECT value FROM fact WHERE name = ?", (LENGTH,)).fetchone()
-        return int(row[0]) if row and row[0].isdigit() else -1
+        length, _, last = bytes(row[0]).partition(b" ") if row else (b"", b"", b"")
+        is_current = length.isdigit() and last == b"%d" % _last_entry(self._db)
+        return int(length) if is_current else -1
 
     def _store_length(self, length: int) -> None:
-        self._db.execute("REPLACE INTO fact VALUES (?, ?)", (LENGTH, str(length).encode()))
+        value = b"%d %d" % (length, _last_entry(self._db))
+        self._db.execute("REPLACE INTO fact VALUES (?, ?)", (LENGTH, value))
+
+
+def _last_entry(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM log").fetchone()[0])
 
 
 def _parts(db: sqlite3.Connection) -> Iterator[list[str]]:
