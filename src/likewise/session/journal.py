@@ -154,9 +154,19 @@ def _parts(db: sqlite3.Connection) -> Iterator[list[str]]:
         last = json.loads(part[-1])["id"]
 
 
+def _fetch(db: sqlite3.Connection, sql: str, values: Row = ()) -> list[Row]:
+    """Return all rows of a query; invalid bytes of a text become U+FFFD."""
+    default = db.text_factory
+    db.text_factory = lambda text: text.decode("utf-8", "replace")
+    try:
+        return db.execute(sql, values).fetchall()
+    finally:
+        db.text_factory = default
+
+
 def _rows(db: sqlite3.Connection, kind: str) -> list[Row]:
     table, columns = _TABLES[kind]
-    rows = db.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
+    rows = _fetch(db, f"SELECT {', '.join(columns)} FROM {table}")
     return [row for row in rows if kind != "fact" or row[0] != LENGTH]
 
 
@@ -171,7 +181,8 @@ def _line(kind: str, row: Row) -> str:
 def _entries(db: sqlite3.Connection, after: int, limit: int = -1) -> list[str]:
     """Return the entries of the log as lines: those of an answers file, with some more fields."""
     names = ", ".join(f'log."{name}"' for name in _COLUMNS)
-    rows = db.execute(
+    rows = _fetch(
+        db,
         f"SELECT {names}, criterion.name FROM log JOIN criterion ON criterion.id = log.criterion "
         "WHERE log.id > ? ORDER BY log.id LIMIT ?",
         (after, limit),
