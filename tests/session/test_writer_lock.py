@@ -81,6 +81,7 @@ def test_closing_lets_the_next_one_in_and_leaves_no_trace(path: Path) -> None:
     Session.open(path).close()
     Session.open(path).close()
     assert sorted(p.name for p in path.iterdir()) == [
+        "answers.jsonl",
         "embeddings",
         "models",
         "session.sqlite3",

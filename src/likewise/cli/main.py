@@ -18,6 +18,7 @@ from likewise.cli.embed import embed
 from likewise.cli.export import export
 from likewise.cli.fit import fit
 from likewise.cli.predict import predict
+from likewise.cli.repair import repair
 from likewise.cli.start import start
 from likewise.errors import LikewiseError
 
@@ -130,7 +131,7 @@ def likewise(
     """
 
 
-for command in (start, ask, fit, predict, export, answers, embed):
+for command in (start, ask, fit, predict, export, answers, embed, repair):
     app.command()(command)
 
 

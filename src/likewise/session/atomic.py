@@ -38,11 +38,11 @@ _DATABASE = {
     ),
     sqlite3.SQLITE_NOTADB: (
         "is not a database: the file was replaced, or its header was overwritten. It was not "
-        "changed; restore a copy of the file, or create a new session."
+        "changed; rebuild it with `likewise repair SESSION`, or restore a copy."
     ),
     sqlite3.SQLITE_CORRUPT: (
-        "is damaged. It was not changed; copy it to a safe place, then restore an older copy, "
-        "or recover what is readable with `sqlite3 session.sqlite3 .recover`."
+        "is damaged. It was not changed; rebuild it with `likewise repair SESSION`, or restore a "
+        "copy."
     ),
     sqlite3.SQLITE_IOERR: (
         "could not be read or written: the disk reports an error. Answers acknowledged before "
@@ -60,6 +60,20 @@ _SYSTEM = {
     errno.EACCES: _READ_ONLY,
     errno.EPERM: _READ_ONLY,
 }
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether an error of SQLite means that the database is damaged."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def damage_message(path: Path) -> str:
+    """Return the message about a damaged database."""
+    return (
+        f"{path} is damaged. It was not changed; all answers acknowledged before are in the "
+        f"journal: stop this program, then run `likewise repair {path.parent}`."
+    )
 
 
 @contextlib.contextmanager

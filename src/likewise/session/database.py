@@ -5,18 +5,26 @@ import fcntl
 import os
 import sqlite3
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from likewise.errors import SessionBusyError, SessionError
-from likewise.session.atomic import create_file, disk_errors, make_private
-from likewise.session.schema import MIGRATIONS, create_schema, migrate, read_version
+from likewise.session.atomic import (
+    create_file,
+    damage_message,
+    disk_errors,
+    is_damage,
+    make_private,
+)
+from likewise.session.journal import Journal, Row
+from likewise.session.schema import APPLICATION_ID, MIGRATIONS, create_schema, migrate, read_version
 from likewise.session.validation import check_folder, check_schema, restrict
 
 DATABASE = "session.sqlite3"
 PID_FILE = "writer.pid"  # used in the error message only; the lock is on the folder
+_MAGIC = b"SQLite format 3\0"
 _BUSY_TIMEOUT = 5.0  # seconds to wait for another program that locks the database
 
 
@@ -35,6 +43,7 @@ class Database:
     def __init__(self, folder: Path, *, write: bool) -> None:
         self.folder, self.path, self.write = folder, folder / DATABASE, write
         self.lock = RLock()
+        self._is_damaged = False
         self.n_written = 0  # committed transactions; lets the writer skip reading the disk
         _check_exists(self.folder, self.path)
         with disk_errors(self.path), contextlib.ExitStack() as undo:
@@ -43,13 +52,14 @@ class Database:
                 self._writer: WriterLock | None = WriterLock(folder)
                 undo.callback(self._writer.release)
                 make_private(folder)  # release 0.1 created it readable for everyone
-                self._db = _connect(f"{self.path.absolute().as_uri()}?mode=rw")
+                self._db = connect(f"{self.path.absolute().as_uri()}?mode=rw")
             else:
                 self._writer = None
                 self._db = _connect_for_reading(self.path)
             undo.callback(self._db.close)
             self._prepare()
             self._inode = os.stat(self.path).st_ino
+            self._journal = Journal(folder, self._db) if write else None
             undo.pop_all()
 
     def _prepare(self) -> None:
@@ -58,6 +68,7 @@ class Database:
         version = read_version(self._db)
         check_schema(self._db, self.path)
         if self.write:
+            check_integrity(self._db, self.path)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")  # a commit returns after its fsync
             migrate(self._db)
@@ -80,8 +91,13 @@ class Database:
             return self._db.execute(sql, values).fetchall()
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, images: Iterable[Row] = ()) -> Iterator[sqlite3.Connection]:
         """Commit everything executed inside the block durably, or roll all of it back.
+
+        Parameters
+        ----------
+        images : iterable of tuple
+            The rows of the table of images that the transaction changes, for the journal.
 
         Raises
         ------
@@ -90,14 +106,20 @@ class Database:
         """
         with self.lock, disk_errors(self.path):
             self._check_writable()
-            self._db.execute("BEGIN IMMEDIATE")
+            assert self._journal is not None  # open for writing
             try:
+                self._db.execute("BEGIN IMMEDIATE")
                 yield self._db
+                self._journal.append(images)
                 self._db.execute("COMMIT")
                 self.n_written += 1
-            except BaseException:
-                self._db.rollback()
+            except BaseException as error:
+                self._is_damaged = self._is_damaged or is_damage(error)
+                with contextlib.suppress(sqlite3.DatabaseError):
+                    self._db.rollback()
+                self._journal.cancel()
                 raise
+            self._journal.confirm()
 
     def _check_writable(self) -> None:
         """Raise if the session is read-only, or if its file was moved or deleted."""
@@ -116,11 +138,16 @@ class Database:
                 f"{self.path} was moved, replaced or deleted while it was open, so nothing was "
                 "written; restore it, or open the session again."
             )
+        if self._is_damaged or not _has_header(self.path):
+            self._is_damaged = True
+            raise SessionError(damage_message(self.path))
 
     def close(self) -> None:
         """Close the database and release the writer lock."""
         with self.lock:
             self._db.close()
+            if self._journal is not None:
+                self._journal.close()
             if self._writer is not None:
                 self._writer.release()
 
@@ -129,12 +156,26 @@ def create_database(folder: Path) -> None:
     """Write an empty database into an existing folder; the caller calls fsync."""
     with disk_errors(folder / DATABASE):
         os.close(create_file(folder / DATABASE))  # SQLite gives its other files this file's mode
-        db = _connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rw")
+        db = connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rw")
         try:
             db.execute("PRAGMA synchronous = OFF")
             create_schema(db)
         finally:
             db.close()
+
+
+def check_integrity(db: sqlite3.Connection, path: Path) -> None:
+    """Raise SessionError if the database is damaged."""
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok" and "CHECK constraint" not in found and "NULL value" not in found:
+        raise SessionError(f"{damage_message(path)} ({found})")
+
+
+def _has_header(path: Path) -> bool:
+    """Return whether a file begins as a database of a session; another program may overwrite it."""
+    with open(path, "rb") as stream:
+        header = stream.read(100)
+    return header.startswith(_MAGIC) and header[68:72] == APPLICATION_ID.to_bytes(4)
 
 
 def _decode_invalid(text: bytes) -> str:
@@ -153,7 +194,7 @@ def _check_exists(folder: Path, database: Path) -> None:
         )
 
 
-def _connect(uri: str) -> sqlite3.Connection:
+def connect(uri: str) -> sqlite3.Connection:
     """Open a database with explicit transactions; `Database.lock` serializes its threads."""
     return sqlite3.connect(
         uri, uri=True, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
@@ -167,7 +208,7 @@ def _connect_for_reading(path: Path) -> sqlite3.Connection:
     there is no write-ahead log the file is complete and is opened as immutable.
     """
     uri = f"{path.absolute().as_uri()}?mode=ro"
-    db = _connect(uri)
+    db = connect(uri)
     try:
         db.execute("SELECT count(*) FROM sqlite_master").fetchall()
     except sqlite3.OperationalError:
@@ -175,7 +216,7 @@ def _connect_for_reading(path: Path) -> sqlite3.Connection:
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size > 0:
             raise
-        return _connect(f"{uri}&immutable=1")
+        return connect(f"{uri}&immutable=1")
     except BaseException:
         db.close()
         raise

@@ -144,7 +144,10 @@ class Images:
             for i in missing
         ]
         changes = self._changes(found, positions, lost)
-        with self._database.transaction() as db:
+        old = {row[0]: row for row in self._database.rows("SELECT * FROM image")}
+        gone = [(*old[i][:3], status, *old[i][4:]) for status, i in lost]
+        changed = [row for row in [*rows, *gone] if old.get(row[0]) != row]
+        with self._database.transaction(changed) as db:
             db.executemany("REPLACE INTO image VALUES (?, ?, ?, ?, ?, ?)", rows)
             db.executemany("UPDATE image SET status = ? WHERE position = ?", lost)
         self.load()

@@ -15,7 +15,8 @@ from likewise.errors import AnswersFileError, LikewiseError
 from likewise.images.collection import displayed_name
 from likewise.session.atomic import write_new
 from likewise.session.criteria import Criterion
-from likewise.session.log import Replay, checked_line
+from likewise.session.journal import is_header
+from likewise.session.log import ANSWERS, Entries, Entry, Replay, checked_line
 from likewise.session.session import Session
 
 _N_SHOWN = 10  # problems listed in a message
@@ -83,7 +84,8 @@ def import_answers(
     A line is a problem if it is invalid, refers to images or a criterion that
     are not in the session, or contradicts the answers before it. A line that was
     imported before, or appears in the file twice, is not imported again. Files
-    of release 0.1, with the field ``orientation`` for ``criterion``, are accepted.
+    of release 0.1, with the field ``orientation`` for ``criterion``, are accepted, as is the
+    journal ``answers.jsonl`` of a session, of which the active answers are imported.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def import_answers(
         If the file cannot be read, or if `strict` and any line is a problem;
         then nothing was imported.
     """
-    lines = _read(Path(path))
+    lines = _without_journal_fields(_read(Path(path)))
     with session.lock:
         validation = _Validation(session, into)
         for number, line in lines:
@@ -123,6 +125,24 @@ def _read(path: Path) -> list[tuple[int, bytes]]:
         ) from error
     lines = content.removeprefix(codecs.BOM_UTF8).split(b"\n")
     return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _without_journal_fields(lines: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Return the lines of the active answers if the file is the journal of a session."""
+    if not lines or not is_header(lines[0][1]):
+        return lines
+    entries, kept = Entries(), []
+    for number, line in lines[1:]:
+        try:
+            fields = _parse_json(line)
+            if "id" not in fields:  # an image, a criterion or a group
+                continue
+            entries.add(Entry(fields["id"], 0, fields["kind"], retracts=fields["retracts"]))
+            if fields["kind"] in ANSWERS:
+                kept.append((number, line, fields["id"]))
+        except (AnswersFileError, KeyError, TypeError):
+            kept.append((number, line, 0))  # listed as a problem later
+    return [(number, line) for number, line, entry in kept if entries.is_active(entry)]
 
 
 def _refusal(path: Path, problems: list[Problem], n_lines: int) -> str:

@@ -13,8 +13,9 @@ from pathlib import Path
 from likewise.errors import ImageError, SessionError
 
 MAX_BYTES = 16 * 2**20  # of one value in the database, and of one JSON file
-_TABLES = frozenset({"fact", "image", "criterion", "orientation", "log", "made_group"})
-_INDEXES = frozenset({"log_by_orientation", "log_by_criterion"})
+_OLD_TABLE, _OLD_INDEX = "orientation", "log_by_orientation"  # of release 0.1
+_TABLES = frozenset({"fact", "image", "criterion", _OLD_TABLE, "log", "made_group"})
+_INDEXES = frozenset({"log_by_criterion", _OLD_INDEX})
 _HASH = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
