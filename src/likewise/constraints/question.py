@@ -4,9 +4,6 @@ In memory an image is its index in the collection; on disk it is its content
 hash (see ``serialization.py``).
 """
 
-import operator
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, Self, get_args
@@ -162,58 +159,3 @@ def _problem(question: Question, answer: str) -> str | None:
         return None
     options = ", ".join((*allowed, CANNOT_TELL, BAD_IMAGE))
     return f"The answer to a {question.kind} question must be one of {options}; got {answer!r}."
-
-
-GivenRelation = tuple[int, int | str, Relation]  # an image; another image or a group name; relation
-
-
-def given_relations(answer: Answer, n_images: int) -> list[GivenRelation]:
-    """Return the relations that `answer` states; empty for "cannot tell" and "bad image".
-
-    Raises
-    ------
-    InvalidParameterError
-        If an image is not in the collection or occurs twice in the question.
-    """
-    question, value = answer.question, answer.answer
-    images = checked_images(question.images, n_images)
-    if value in (CANNOT_TELL, BAD_IMAGE):
-        return []
-    if question.kind == "pair":
-        return [(images[0], images[1], Relation.SAME if value == SAME else Relation.DIFFERENT)]
-    if question.kind == "label":
-        return [(images[0], value, Relation.SAME)]
-    return [
-        (images[0], other, Relation.SAME if key == value else Relation.DIFFERENT)
-        for other, key in zip(images[1:], question.groups, strict=True)
-    ]
-
-
-def checked_images(images: tuple[int, ...], n_images: int) -> Sequence[int]:
-    """Return the images of one question as plain integers; raise if one is not valid."""
-    if len(images) == 2:  # fast path for a valid pair, the most common question
-        first, second = images
-        are_plain = type(first) is int and type(second) is int and first != second
-        if are_plain and 0 <= first < n_images and 0 <= second < n_images:
-            return images
-    checked = [checked_image(image, n_images) for image in images]
-    if len(set(checked)) < len(checked):
-        twice = Counter(checked).most_common(1)[0][0]
-        raise InvalidParameterError(
-            f"The images of a question must be different, got image {twice} twice."
-        )
-    return checked
-
-
-def checked_image(image: int, n_images: int) -> int:
-    """Return `image` as a plain integer; raise if it is not an index of the collection."""
-    try:
-        index = operator.index(image)
-    except TypeError:
-        raise InvalidParameterError(f"An image must be an integer index, got {image!r}.") from None
-    if not 0 <= index < n_images:
-        raise InvalidParameterError(
-            f"Image {index} is not in this collection of {n_images}; "
-            f"images are numbered 0 to {n_images - 1}."
-        )
-    return index

@@ -5,16 +5,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from likewise.constraints.constraint import allowed_classes, query_image, was_predicted
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.estimators.data import Data, VectorData
-from likewise.estimators.kernel.calibration import (
-    TemperatureScaler,
-    allowed_classes,
-    apply_temperature,
-    query_image,
-    was_predicted,
-)
+from likewise.estimators.kernel.calibration import TemperatureScaler, apply_temperature
 from likewise.estimators.kernel.features import FeatureBlocks, concat_blocks
 from likewise.estimators.kernel.initial_clusters import InitialClusters
 from likewise.estimators.kernel.release_0_1 import upgrade_state
