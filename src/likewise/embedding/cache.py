@@ -8,10 +8,10 @@ import numpy as np
 import platformdirs
 
 from likewise.embedding.append_only_array import Rows
-from likewise.embedding.embeddings import LocalFeatures
-from likewise.embedding.encoder import (
+from likewise.embedding.embeddings import (
     Bytes,
     Encoder,
+    LocalFeatures,
     grid_widths,
     patch_grids,
     storage_dtype,

@@ -8,8 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from likewise.embedding.cache import EmbeddingCache, EncoderCache
-from likewise.embedding.embeddings import Embeddings
-from likewise.embedding.encoder import Encoder
+from likewise.embedding.embeddings import Embeddings, Encoder
 from likewise.errors import ImageError
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import FileCollection

@@ -4,7 +4,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from likewise.embedding.encoder import Encoder
+from likewise.embedding.embeddings import Encoder
 from likewise.errors import MissingExtraError, UnknownNameError
 
 DEFAULT = "bundled"

@@ -28,6 +28,7 @@ from likewise.errors import EncoderError, InvalidParameterError
 from likewise.types import Floats, Indexes
 
 _FORMAT = 1
+_WIDTHS = "facets"  # key of the widths of the blocks, kept from release 0.1
 _LARGEST_HALF = 65504.0
 _ROWS_PER_COPY = 4096  # bounds the memory of a copy
 
@@ -126,15 +127,14 @@ class VectorFile:
         """Write the header of the index, atomically."""
         if self._index.exists():  # created by another process
             return
-        # "facets" is the key of release 0.1 for the widths of the blocks.
-        header = {"format": _FORMAT, "encoder": self.name, "facets": self.widths}
+        header = {"format": _FORMAT, "encoder": self.name, _WIDTHS: self.widths}
         temporary = self._index.with_suffix(".new")
         line = json.dumps({**header, "dtype": self.dtype}) + "\n"
         temporary.write_text(line, encoding="utf-8")
         os.replace(temporary, self._index)
 
     def _check_header(self, header: dict[str, Any]) -> None:
-        if list(header["facets"].items()) != list(self.widths.items()):
+        if list(header[_WIDTHS].items()) != list(self.widths.items()):
             raise EncoderError(
                 f"{self._index} has vectors of {_describe(header['facets'])}, but the encoder "
                 f"{self.name!r} now returns {_describe(self.widths)}. Delete that file to compute "
@@ -177,7 +177,7 @@ def to_storage(vectors: Rows, dtype: str) -> Rows:
 def _parse_header(line: bytes, path: Path) -> dict[str, Any]:
     try:
         header: dict[str, Any] = json.loads(line)
-        is_valid = header["format"] <= _FORMAT and {"facets", "dtype"} <= header.keys()
+        is_valid = header["format"] <= _FORMAT and {_WIDTHS, "dtype"} <= header.keys()
     except (ValueError, TypeError, KeyError):
         is_valid = False
     if not is_valid:

@@ -16,7 +16,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from likewise import __version__
-from likewise.constraints.question import Answer, Question, Relation
+from likewise.constraints.question import Relation
+from likewise.constraints.serialization import answer_from_row, answer_to_row
 from likewise.errors import ModelFileError
 from likewise.estimators.data import describe_data
 from likewise.estimators.params import NetworkConfig, TrainingPlan
@@ -94,7 +95,7 @@ def _description(model: "InteractiveClusterer") -> dict[str, Any]:
         "not_saved": sorted(set(parameters) - set(plain)),
         "input": describe_data(model._data),
         "numbers": {name: getattr(model, name) for name in _NUMBERS if hasattr(model, name)},
-        "answers": [_answer_to_row(answer) for answer in graph.answers.values()],
+        "answers": [answer_to_row(answer) for answer in graph.answers.values()],
         "pseudo_links": [[*pair, int(relation)] for pair, relation in graph.pseudo().items()],
         "history": model.history_,
         "versions": {"likewise": __version__, "python": platform.python_version()},
@@ -108,7 +109,7 @@ def _set_state(model: "InteractiveClusterer", arrays: Arrays, saved: Mapping[str
         setattr(model, name, arrays[name])
     model.history_[:] = saved["history"]
     for row in saved["answers"]:
-        model.constraints_.tell(_row_to_answer(row))
+        model.constraints_.tell(answer_from_row(row))
     for first, second, relation in saved["pseudo_links"]:
         model.constraints_.add_pseudo(first, second, Relation(relation))
     model.learner_.set_state(_below("learner/", arrays))
@@ -118,17 +119,6 @@ def _set_state(model: "InteractiveClusterer", arrays: Arrays, saved: Mapping[str
 def _below(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays whose name begins with `prefix`, under the rest of their name."""
     return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
-
-
-def _answer_to_row(answer: Answer) -> list[Any]:
-    q = answer.question
-    return [q.kind, q.images, q.groups, answer.answer, answer.who, answer.at, answer.seconds]
-
-
-def _row_to_answer(row: list[Any]) -> Answer:
-    kind, images, groups, answer, who, at, seconds = row
-    question = Question(kind, tuple(images), tuple(groups))
-    return Answer(question, answer, who=who, at=at, seconds=seconds)
 
 
 # -- parameters -------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.estimators.thread_limits import single_threaded
 from likewise.random_streams import derive
 from likewise.types import Floats
