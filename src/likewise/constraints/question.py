@@ -4,9 +4,10 @@ In memory an image is its index in the collection; on disk it is its content
 hash (see ``serialization.py``).
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ NONE = "none"  # a choice: none of the groups shown
 NEW = "new"  # a choice: a new group that is not among those shown
 RESERVED = frozenset({SAME, DIFFERENT, CANNOT_TELL, BAD_IMAGE, NONE, NEW})
 MAX_GROUPS = 9
+_RELATIONS = {1: SAME, -1: DIFFERENT, 0: CANNOT_TELL}
 
 
 class Relation(IntEnum):
@@ -159,3 +161,68 @@ def _problem(question: Question, answer: str) -> str | None:
         return None
     options = ", ".join((*allowed, CANNOT_TELL, BAD_IMAGE))
     return f"The answer to a {question.kind} question must be one of {options}; got {answer!r}."
+
+
+def to_answers(questions: Iterable[Any], answers: Sequence[Any]) -> list[Answer]:
+    """Return `Answer` objects.
+
+    Parameters
+    ----------
+    questions : iterable of Question or pairs of int
+    answers : sequence of Answer, Relation, +1/-1/0 or str
+    """
+    asked = [q if isinstance(q, Question) else _to_pair(q) for q in questions]
+    if len(asked) != len(answers):
+        raise InvalidParameterError(
+            f"tell needs one answer for each question, got {len(asked)} questions and "
+            f"{len(answers)} answers."
+        )
+    return [_to_answer(q, a) for q, a in zip(asked, answers, strict=True)]
+
+
+def constraints_to_answers(
+    pairs: npt.ArrayLike | None = None,
+    relations: npt.ArrayLike | None = None,
+    ml: Iterable[Any] | None = None,
+    cl: Iterable[Any] | None = None,
+    **unknown: Any,
+) -> list[Answer]:
+    """Return the answers equivalent to signed index pairs, must-links and cannot-links."""
+    for name in unknown:
+        raise InvalidParameterError(
+            f"fit got an unknown argument {name!r}; constraints are given as pairs, relations, "
+            "ml, cl."
+        )
+    if (pairs is None) != (relations is None):
+        raise InvalidParameterError(
+            "pairs and relations must be given together, or ml= and cl= as lists of pairs."
+        )
+    answers: list[Answer] = []
+    if pairs is not None and relations is not None:
+        answers += to_answers(np.asarray(pairs).tolist(), np.asarray(relations).tolist())
+    for links, relation in ((ml, SAME), (cl, DIFFERENT)):
+        linked = list(links or [])
+        answers += to_answers(linked, [relation] * len(linked))
+    return answers
+
+
+def _to_pair(pair: Any) -> Question:
+    try:
+        first, second = pair
+        return Question.pair(int(first), int(second))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"A pair must be two different image positions, got {pair!r} ({error})."
+        ) from error
+
+
+def _to_answer(question: Question, answer: Any) -> Answer:
+    if isinstance(answer, Answer):
+        return answer
+    if isinstance(answer, str):
+        return Answer(question, answer)
+    if answer in _RELATIONS:
+        return Answer(question, _RELATIONS[int(answer)])
+    raise InvalidParameterError(
+        f"An answer must be +1 (same), -1 (different), 0 (can't tell) or a string, got {answer!r}."
+    )

@@ -47,11 +47,15 @@ class InputSpec:
     image_size: int | None = None
     accepts_vectors: bool = True
 
-    def read_images(self, collection: "ImageCollection", check: "Check") -> "Data":
-        """Return a collection as pixels to train on, or embedded."""
+    def read(self, X: Any, check: "Check") -> tuple["Data", list[str] | None]:
+        """Return `X` as data, and the names of the images if it is not vectors."""
+        if self.accepts_vectors and is_vectors(X):
+            return load_vectors(X, check), None
+        collection = load_images(X)
+        names = [collection.name(i) for i in range(len(collection))]
         if self.image_size is not None:
-            return ImageData(collection, self.image_size)
-        return load_vectors(encode_images(collection, self.encoder), check)
+            return ImageData(collection, self.image_size), names
+        return load_vectors(encode_images(collection, self.encoder), check), names
 
 
 class Data(Protocol):
@@ -175,6 +179,16 @@ class MissingData:
         )
 
 
+def check_same_kind(data: Data, fitted: Data) -> None:
+    """Raise unless both are vectors or both are images."""
+    if (data.n_columns is None) != (fitted.n_columns is None):
+        kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
+        raise InvalidParameterError(
+            f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
+            + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
+        )
+
+
 def describe_data(data: Data) -> dict[str, Any]:
     """Return the shape of `data` and a fingerprint of its content, to compare checkpoints by."""
     description = {
@@ -230,7 +244,7 @@ def load_images(X: Any) -> "ImageCollection":
             "them (image_names_ holds the image of each label):\n"
             f"{summarize_skipped(skipped)}",
             LikewiseWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return collection
 
