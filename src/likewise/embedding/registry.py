@@ -20,7 +20,7 @@ _HUB_ENCODER = "likewise.embedding.huggingface:hub_encoder"
 _FIND_HUB_MODEL = "likewise.embedding.hub:find_model"
 
 
-def make_encoder(name: str = DEFAULT) -> Encoder:
+def make_encoder(name: str = DEFAULT, *, allow_download: bool = True) -> Encoder:
     """Return the encoder called `name`.
 
     Parameters
@@ -30,6 +30,9 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
         optionally with an input size in pixels (``efficientnet-lite2-224``). ``hf:ID`` is a
         model on the Hugging Face hub or a local folder; an ID or path with a slash needs no
         ``hf:``.
+    allow_download : bool
+        Whether a model that is not on this machine may be downloaded. It must not if the name
+        is from a file, which anybody may have written.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
         encoder = _load(_BUNDLED_ENCODER)(variant, **({"size": int(size)} if size else {}))
     elif _is_hub_model(name):
         _check_extra(name)
-        encoder = _load(_HUB_ENCODER)(name.removeprefix("hf:"))
+        encoder = _load(_HUB_ENCODER)(name.removeprefix("hf:"), allow_download=allow_download)
     else:
         raise UnknownNameError("encoder", name, ENCODERS)
     return encoder

@@ -98,6 +98,7 @@ class InteractiveClusterer(
     _data: Data
     _is_warm: bool
     _checkpoint: Path | None
+    _allow_download: bool = True  # False if the name of the encoder is from a file
 
     # -- what a method defines --------------------------------------------------
 
@@ -377,7 +378,7 @@ class InteractiveClusterer(
         """Return `X` as data, checked; with `reset` it is the collection to learn from."""
         spec = self._input_spec()
         check = partial(validate_data, self, reset=reset, dtype=np.float32, copy=False)
-        data, image_names = spec.read(X, check)
+        data, image_names = spec.read(X, check, allow_download=self._allow_download)
         if reset:
             self.__dict__.pop("image_names_", None)
             if image_names is not None:

@@ -47,7 +47,9 @@ class InputSpec:
     image_size: int | None = None
     accepts_vectors: bool = True
 
-    def read(self, X: Any, check: "Check") -> tuple["Data", list[str] | None]:
+    def read(
+        self, X: Any, check: "Check", *, allow_download: bool = True
+    ) -> tuple["Data", list[str] | None]:
         """Return `X` as data, and the names of the images if it is not vectors."""
         if self.accepts_vectors and is_vectors(X):
             return load_vectors(X, check), None
@@ -55,7 +57,8 @@ class InputSpec:
         names = [collection.name(i) for i in range(len(collection))]
         if self.image_size is not None:
             return ImageData(collection, self.image_size), names
-        return load_vectors(encode_images(collection, self.encoder), check), names
+        embeddings = encode_images(collection, self.encoder, allow_download=allow_download)
+        return load_vectors(embeddings, check), names
 
 
 class Data(Protocol):
@@ -249,7 +252,9 @@ def load_images(X: Any) -> "ImageCollection":
     return collection
 
 
-def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embeddings":
+def encode_images(
+    collection: "ImageCollection", encoder: Any = None, *, allow_download: bool = True
+) -> "Embeddings":
     """Return the embeddings of a collection, all of which must be readable.
 
     Embeddings of an encoder given by name are cached on disk, so that a second run embeds
@@ -266,7 +271,9 @@ def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embedd
 
     encoder = _DEFAULT_ENCODER if encoder is None else encoder
     if isinstance(encoder, str):
-        embeddings = embed(collection, make_encoder(encoder), user_cache())
+        embeddings = embed(
+            collection, make_encoder(encoder, allow_download=allow_download), user_cache()
+        )
     else:
         embeddings = embed(collection, encoder)
     if embeddings.skipped:
