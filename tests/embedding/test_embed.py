@@ -11,7 +11,7 @@ from PIL import Image
 
 from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed, prefetch
-from likewise.errors import EncoderError, ImageError
+from likewise.errors import EncoderError, ImageError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import read_folder
@@ -242,6 +242,22 @@ def test_an_encoder_with_invalid_output_is_rejected(
     with pytest.raises(EncoderError, match=message):
         embed(numbered(3), Odd(returns), cache)
     assert len(cache.vectors(Odd(None))) == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_damaged_rows_of_the_cache_are_computed_again(
+    tmp_path: Path, corners: Corners, value: float
+) -> None:
+    cache = EmbeddingCache(tmp_path)
+    before = embed(numbered(4), corners, cache).matrix()
+    with (tmp_path / "corners.npy").open("r+b") as array:
+        array.seek(-16, 2)  # the last row
+        array.write(np.float32(value).tobytes())
+    with pytest.warns(LikewiseWarning, match="1 cached vectors of corners were damaged; they are"):
+        np.testing.assert_array_equal(embed(numbered(4), corners, cache).matrix(), before)
+    assert corners.n_encoded == 5
+    np.testing.assert_array_equal(embed(numbered(4), corners, cache).matrix(), before)
+    assert corners.n_encoded == 5
 
 
 def test_a_width_other_than_the_cached_one_is_rejected(tmp_path: Path, corners: Corners) -> None:

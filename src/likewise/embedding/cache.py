@@ -71,6 +71,9 @@ class MemoryVectors:
     def __contains__(self, identity: str) -> bool:
         return identity in self._rows
 
+    def forget(self, identities: Sequence[str]) -> None:
+        """Nothing in memory can be damaged."""
+
     def add(self, identities: Sequence[str], vectors: Rows) -> None:
         """Add one row for each identity."""
         start = len(self._rows)
