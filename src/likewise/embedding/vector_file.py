@@ -127,11 +127,11 @@ class VectorFile:
             with self._lock:
                 self._create()
         header, length = self._read_header()
-        if header is None:
-            header, length = self._start_again(self._index)
-        self._check_header(header)
-        if self._data.is_damaged():
-            _, length = self._start_again(self._data.path)
+        if header is not None:
+            self._check_header(header)
+        if header is None or self._data.is_damaged():
+            header, length = self._repair()
+            self._check_header(header)
         self._rows, self._n_rows, self._index_end = {}, 0, length
         self._read_new_rows()
 
@@ -141,18 +141,24 @@ class VectorFile:
             first = file.readline(_MAX_HEADER)
         return _parse_header(first, self._index), len(first)
 
-    def _start_again(self, damaged: Path) -> tuple[dict[str, Any], int]:
-        """Replace both files, of which one is damaged, by an empty index; return its header."""
+    def _repair(self) -> tuple[dict[str, Any], int]:
+        """Replace both files by an empty index if one is damaged; return header and length.
+
+        Under the lock: a file that another process is just creating is not damaged.
+        """
         with self._lock:
-            self._index.unlink(missing_ok=True)
-            self._data.path.unlink(missing_ok=True)
-            self._create()
             header, length = self._read_header()
-        warnings.warn(
-            f"{damaged} was damaged; the vectors of {self.name} are computed again.",
-            LikewiseWarning,
-            stacklevel=2,
-        )
+            if header is None or self._data.is_damaged():
+                damaged = self._index if header is None else self._data.path
+                self._index.unlink(missing_ok=True)
+                self._data.path.unlink(missing_ok=True)
+                self._create()
+                header, length = self._read_header()
+                warnings.warn(
+                    f"{damaged} was damaged; the vectors of {self.name} are computed again.",
+                    LikewiseWarning,
+                    stacklevel=2,
+                )
         assert header is not None  # `_create` has just written it
         return header, length
 
