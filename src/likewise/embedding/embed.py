@@ -13,6 +13,7 @@ from likewise.embedding.embeddings import Embeddings, Encoder
 from likewise.errors import ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels
 from likewise.images.files import FileCollection
+from likewise.images.pixel_budget import DECODING
 from likewise.images.unreadable import Skipped
 from likewise.progress import Progress, silent
 from likewise.types import Floats
@@ -116,16 +117,18 @@ def image_reader(collection: ImageCollection, encoder: Encoder) -> Callable[[int
     """Return a function that reads and prepares the image at a position.
 
     For an encoder with ``size``, large JPEG files are decoded at a reduced scale; with
-    ``prepare``, images are resized in the decoding thread. Both bound the memory in use.
+    ``prepare``, images are resized in the decoding thread, before further large images are
+    decoded. Both bound the memory in use.
     """
     prepare: Callable[[Pixels], Pixels] = getattr(encoder, "prepare", _unchanged)
     size: int | None = getattr(encoder, "size", None)
 
     def read(position: int) -> Decoded:
         try:
-            if size is not None and isinstance(collection, FileCollection):
-                return prepare(collection.pixels(position, at_least=2 * size))
-            return prepare(collection.pixels(position))
+            with DECODING.keep():  # until `prepare` has made the image small
+                if size is not None and isinstance(collection, FileCollection):
+                    return prepare(collection.pixels(position, at_least=2 * size))
+                return prepare(collection.pixels(position))
         except ImageError as error:
             return Skipped(collection.name(position), str(error))
 
