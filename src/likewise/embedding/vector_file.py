@@ -31,7 +31,7 @@ from likewise.types import Floats, Indexes
 
 _FORMAT = 1
 _DTYPES = ("float16", "float32", "uint8")
-_WIDTHS = "facets"  # key of the widths of the blocks, kept from release 0.1
+_WIDTHS = "facets"  # key of the widths of the blocks, as in release 0.1
 _LARGEST_HALF = 65504.0
 _ROWS_PER_COPY = 4096  # bounds the memory of a copy
 _MAX_HEADER = 65536  # bytes

@@ -78,7 +78,7 @@ def check_prediction(path: Path, model: "InteractiveClusterer") -> None:
     """Raise unless a loaded model predicts finite probabilities of the right shape.
 
     It predicts two vectors of noise: arrays of the learner that do not fit together are then
-    found here, and not when somebody needs a prediction. Networks that read images are checked
+    found here, not at the first prediction. Networks that read images are checked
     by their own list of weights.
     """
     if model._data.n_columns is None:
