@@ -8,14 +8,14 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 
 $(VENV)/.package: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing likewise into $(VENV) (about two minutes the first time)"
-	@$(PIP) torch==$$(sed -n 's/^torch==//p' constraints.txt) 2>&1 | { grep -v '^WARNING: Location' || true; }
-	@$(PIP) -e '.[bench]' 2>&1 | { grep -v '^WARNING: Location' || true; }
+	@echo "installing likewise into $(VENV) (about a minute the first time)"
+	@$(PIP) -e . 2>&1 | { grep -v '^WARNING: Location' || true; }
 	@$(BIN)/python -c 'import likewise'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package
-	@echo "installing the tools for tests"
+	@echo "installing torch and the tools for tests"
+	@$(PIP) torch==$$(sed -n 's/^torch==//p' constraints.txt) 2>&1 | { grep -v '^WARNING: Location' || true; }
 	@$(PIP) -e '.[dev]' 2>&1 | { grep -v '^WARNING: Location' || true; }
 	@$(BIN)/python -c 'import pytest, hypothesis, mypy'
 	@touch $@

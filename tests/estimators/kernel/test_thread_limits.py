@@ -6,12 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from likewise.estimators import kmeans, thread_limits
+from likewise.estimators import thread_limits
 from likewise.estimators.kernel import (
+    feature_spaces,
     features,
-    initial_clusters,
     loo_tuning,
     query_selection,
+    seeded_partition,
     visual_words,
     whitening,
 )
@@ -54,7 +55,8 @@ def test_threads_are_restored_after_an_error() -> None:
         query_selection.uncertain_regions,
         features.pca_axes,
         kmeans.fit_centroids,
-        initial_clusters.choose_n_clusters,
+        feature_spaces.FeatureSpaces._fit_partitions,
+        seeded_partition.SeededPartition.fit,
         visual_words.VisualWords._fit_codebook,
         loo_tuning.LeaveOneOut.tune,
         whitening.fit_whitening,

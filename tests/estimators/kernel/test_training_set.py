@@ -6,6 +6,7 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.kernel.training_set import (
     TrainingSet,
+    add_placeholders,
     add_pseudo_labels,
     labeled_groups,
     labeled_set,
@@ -84,12 +85,24 @@ def test_a_group_of_one_wrong_answer_gives_way_to_a_larger_one() -> None:
     assert [images.tolist() for images, _ in groups.undecided] == [[1]]
 
 
+def test_labeled_images_come_in_the_order_of_their_answers() -> None:
+    graph = ConstraintGraph(9)
+    graph.label(5, "winter")
+    graph.label(2, "summer")
+    graph.label(7, "winter")
+    training = labeled_set(labeled_groups(graph, None), graph, 3)
+    assert training.images.tolist() == [5, 2, 7]
+    assert training.classes.tolist() == [0, 1, 0]
+    assert training.sample_weight.tolist() == [1, 1, 1]
+    assert training.n_classes == 3
+
+
 def test_a_class_without_labels_has_a_placeholder_far_from_the_others() -> None:
     graph = ConstraintGraph(6)
     graph.add(0, 1, DIFFERENT)
     rows = np.eye(6, dtype=np.float32)
     rows[2:5] = rows[0]  # so image 5 is the farthest
-    training = labeled_set(labeled_groups(graph, 3), {"all": rows}, 3)
+    training = add_placeholders(labeled_set(labeled_groups(graph, 3), graph, 3), {"all": rows})
     assert training.images.tolist() == [0, 1, 5]
     assert training.classes.tolist() == [0, 1, 2]
     assert training.sample_weight[2] < training.sample_weight[0] == 1
@@ -101,7 +114,7 @@ def test_undecided_groups_and_confident_predictions_are_added_with_less_weight()
     graph.add(3, 0, DIFFERENT)
     groups = labeled_groups(graph, 3)
     p = np.tile(np.array([0.9, 0.06, 0.04], np.float32), (20, 1))
-    training = labeled_set(groups, {"all": np.eye(20, dtype=np.float32)}, 3)
+    training = labeled_set(groups, graph, 3)
     more = add_pseudo_labels(training, groups, lambda images: p[images], fraction=0.5, seed=0)
     assert more.classes[more.images == 3].tolist() == [1]  # not 0: an answer excludes it
     assert len(more.images) > len(training.images) + 1
@@ -113,7 +126,7 @@ def test_without_a_fraction_there_are_no_pseudo_labels() -> None:
     graph.add(0, 1, DIFFERENT)
     groups = labeled_groups(graph, 2)
     p = np.full((20, 2), 0.5, np.float32)
-    training = labeled_set(groups, {"all": np.eye(20, dtype=np.float32)}, 2)
+    training = labeled_set(groups, graph, 2)
     more = add_pseudo_labels(training, groups, lambda images: p[images], fraction=0.0, seed=0)
     assert more.images.tolist() == training.images.tolist()
 

@@ -1,6 +1,7 @@
 """The learner of `Likewise`: features, two-stage GP classifier, label errors, calibration."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,11 +11,19 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.kernel.calibration import TemperatureScaler, apply_temperature
+from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks, concat_blocks
 from likewise.estimators.kernel.initial_clusters import InitialClusters
 from likewise.estimators.kernel.release_0_1 import upgrade_state
 from likewise.estimators.kernel.requery import LabelIssues
-from likewise.estimators.kernel.training_set import LabeledGroups, add_pseudo_labels, labeled_set
+from likewise.estimators.kernel.seeded_partition import SeededPartition, central_images
+from likewise.estimators.kernel.training_set import (
+    LabeledGroups,
+    TrainingSet,
+    add_placeholders,
+    add_pseudo_labels,
+    labeled_set,
+)
 from likewise.estimators.kernel.two_stage import TwoStageLearner
 from likewise.estimators.kernel.visual_words import VisualWords
 from likewise.estimators.parts import Learner, Prediction
@@ -23,7 +32,10 @@ from likewise.types import Floats, Indexes
 
 
 class KernelLearner(Learner):
-    """Clusters by k-means until answers establish two groups, then by a two-stage GP classifier.
+    """Clusters by k-means before the first answer, then by a two-stage GP classifier.
+
+    With few answers the classifier is trained on pseudo-labels too: central images of clusters that
+    start from k-means and follow the answers (`SeededPartition`).
 
     Parameters
     ----------
@@ -60,6 +72,7 @@ class KernelLearner(Learner):
         self._pseudo_label_fraction = pseudo_label_fraction
         self._within_class_whitening = within_class_whitening
         self._initial_clusters = InitialClusters()
+        self._partition: SeededPartition | None = None  # only with the data
 
     def build(self, data: Data, n_clusters: int, seed: int) -> None:
         """Fit visual words, feature blocks and initial clusters; without the data, none of them."""
@@ -71,8 +84,13 @@ class KernelLearner(Learner):
             raw = self._raw_blocks(data)
             self._features = self._make_features().fit(raw)
             self._blocks = self._features.transform(raw)
-            rows = concat_blocks(self.unsmoothed_blocks())
-            self._initial_clusters.fit(rows, n_clusters, seed)
+            spaces = FeatureSpaces(self._blocks, self._features.blocks, n_clusters, seed)
+            self._partition = SeededPartition(spaces, seed)
+            rows, k = (
+                concat_blocks(self.unsmoothed_blocks()),
+                n_clusters or spaces.guess_n_clusters(),
+            )
+            self._initial_clusters.fit(rows, k, seed)
         else:
             self._features = self._make_features()
         self._classifier = TwoStageLearner(
@@ -113,14 +131,17 @@ class KernelLearner(Learner):
     def train(self, constraints: ConstraintGraph, epochs: int | None, progress: Progress) -> None:
         """Train on the groups that the answers establish; `epochs` is ignored."""
         groups = self.label_issues.groups()
-        if self._can_train(groups):
-            n_classes = max(len(groups.keys), self._n_clusters, 2)
-            training = labeled_set(groups, self._blocks, n_classes)
+        if groups.keys:
+            labeled, central = self._training_sets(groups, constraints)
+            is_missing = ~np.isin(central.classes, labeled.classes)
+            training = labeled.extend(central.take(np.flatnonzero(is_missing)))
+            training = add_placeholders(training, self._blocks)
             label_errors = self._classifier.fit_weights(training)
             errors = self.label_issues.update(training.images.tolist(), label_errors.tolist())
+            known = central.take(np.flatnonzero(~is_missing))
             fraction, seed = self._pseudo_label_fraction, self._seed
             self._classifier.fit(
-                training.downweight(np.array(errors)),
+                training.downweight(np.array(errors)).extend(known),
                 lambda given, predict_at: add_pseudo_labels(
                     given, groups, predict_at, fraction, seed
                 ),
@@ -129,13 +150,16 @@ class KernelLearner(Learner):
         self.history.append({"n_answers": float(constraints.n_answers)})
         progress(1, 1)
 
-    def _can_train(self, groups: LabeledGroups) -> bool:
-        """Return whether there are two groups, or one that lies in many initial clusters."""
-        if len(groups.keys) != 1:
-            return len(groups.keys) > 1
-        images = np.flatnonzero(groups.classes >= 0)
-        blocks = {name: rows[images] for name, rows in self.unsmoothed_blocks().items()}
-        return self._initial_clusters.spans_several(concat_blocks(blocks))
+    def _training_sets(
+        self, groups: LabeledGroups, constraints: ConstraintGraph
+    ) -> tuple[TrainingSet, TrainingSet]:
+        """Return the labelled images, and central images of the clusters as pseudo-labels."""
+        n_classes = max(len(groups.keys), self._n_clusters, 2)
+        labeled = labeled_set(groups, constraints, n_classes)
+        assert self._partition is not None  # training needs the data
+        partition = self._partition.fit(labeled.images, labeled.classes)
+        labeled = replace(labeled, n_classes=max(n_classes, partition.n_clusters))
+        return labeled, central_images(partition, labeled)
 
     # -- prediction -----------------------------------------------------------
 
@@ -185,6 +209,7 @@ class KernelLearner(Learner):
             "predicted_correctly": np.array(self.predicted_correctly, dtype=bool),
             "temperature": np.array(self._temperature),
             **self._initial_clusters.get_state(),
+            **({} if self._partition is None else self._partition.get_state()),
             **self.temperature_scaler.get_state(),
             **self.label_issues.get_state(),
             **features,
@@ -205,6 +230,8 @@ class KernelLearner(Learner):
         self._features = self._make_features()
         self._features.state = _with_prefix("features.", state)
         self._classifier.set_state(state)
+        if self._partition is not None:
+            self._partition.set_state(state)
 
 
 def _with_prefix(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:

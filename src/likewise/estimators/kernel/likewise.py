@@ -68,7 +68,10 @@ class Likewise(InteractiveClusterer):
     -----
     1. *Features*: each feature block of the embedding, and histograms of visual words, are scaled,
        reduced by PCA, L2-normalised and smoothed over neighbours (`FeatureBlocks`, `VisualWords`).
-    2. *Start*: before any answer, k-means clusters the images (`InitialClusters`).
+    2. *Start*: before any answer, k-means clusters the images (`InitialClusters`). With few answers
+       a partition that starts from k-means in the feature spaces which the answers make likely,
+       with a number of groups that they make likely, gives pseudo-labels (`FeatureSpaces`,
+       `SeededPartition`).
     3. *Labels*: answers become constraints, and groups known to differ become classes
        (`LabeledGroups`).
     4. *Training*: a Gaussian-process classifier learns by leave-one-out how much each feature block

@@ -159,10 +159,21 @@ class TrainingSet:
 
     def append(self, images: Indexes, classes: Indexes, weight: float) -> "TrainingSet":
         """Return this training set with further images."""
+        more = TrainingSet(images, classes, np.full(len(images), weight), self.n_classes)
+        return self.extend(more)
+
+    def take(self, rows: Indexes) -> "TrainingSet":
+        """Return some of the images, by position in this training set."""
         return TrainingSet(
-            np.concatenate([self.images, images]),
-            np.concatenate([self.classes, classes]),
-            np.concatenate([self.sample_weight, np.full(len(images), weight)]),
+            self.images[rows], self.classes[rows], self.sample_weight[rows], self.n_classes
+        )
+
+    def extend(self, other: "TrainingSet") -> "TrainingSet":
+        """Return this training set with the images of another one."""
+        return TrainingSet(
+            np.concatenate([self.images, other.images]),
+            np.concatenate([self.classes, other.classes]),
+            np.concatenate([self.sample_weight, other.sample_weight]),
             self.n_classes,
         )
 
@@ -177,18 +188,26 @@ class TrainingSet:
         return TrainingSet(self.images, self.classes, weight, self.n_classes)
 
 
-def labeled_set(groups: LabeledGroups, blocks: Mapping[str, Floats], n_classes: int) -> TrainingSet:
-    """Return the images with a label, and a placeholder for each class that has none yet.
+def labeled_set(groups: LabeledGroups, graph: ConstraintGraph, n_classes: int) -> TrainingSet:
+    """Return the images whose class follows from the answers, in the order of the answers."""
+    order: dict[int, None] = {}
+    for answer in graph.answers.values():
+        order.update(dict.fromkeys(answer.question.images))
+    order.update(dict.fromkeys(np.flatnonzero(groups.classes >= 0).tolist()))
+    images = np.array([i for i in order if groups.classes[i] >= 0], dtype=np.intp)
+    return TrainingSet(images, groups.classes[images], np.ones(len(images)), n_classes)
+
+
+def add_placeholders(training: TrainingSet, blocks: Mapping[str, Floats]) -> TrainingSet:
+    """Return the training set with a placeholder for each class without an image.
 
     A placeholder is the image farthest from all chosen so far: a guess at what a missing class may
     be, dropped as soon as the answers establish that class.
     """
-    images = np.flatnonzero(groups.classes >= 0)
-    training = TrainingSet(images, groups.classes[images], np.ones(len(images)), n_classes)
-    missing = range(len(groups.keys), n_classes)
-    if not missing:
+    missing = np.setdiff1d(np.arange(training.n_classes), training.classes)
+    if not len(missing):
         return training
-    nearest = _similarity(blocks, images).max(axis=1)
+    nearest = _similarity(blocks, training.images).max(axis=1)
     for number in missing:
         farthest = nearest.argmin(keepdims=True)
         training = training.append(farthest, np.array([number]), _PLACEHOLDER)
