@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from likewise.estimators import thread_limits
+from likewise.estimators import kmeans, thread_limits
 from likewise.estimators.kernel import (
     feature_spaces,
     features,
