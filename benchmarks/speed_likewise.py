@@ -9,8 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 import numpy.typing as npt
 
-from likewise.embedding.embeddings import Embeddings, LocalFeatures
-from likewise.embedding.encoder import grid_widths, patch_grids
+from likewise.embedding.embeddings import Embeddings, LocalFeatures, grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.oracles.simulated import LabelOracle

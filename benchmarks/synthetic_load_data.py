@@ -8,7 +8,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from likewise.embedding.cache import EmbeddingCache
-from likewise.embedding.encoder import grid_widths, patch_grids
+from likewise.embedding.embeddings import grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
 from likewise.random_streams import stream
 from likewise.session.create import EMBEDDINGS

@@ -1,5 +1,7 @@
 """Embedding a collection: each image once, in order, skipping unreadable ones."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +13,7 @@ from PIL import Image
 
 from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed, prefetch
-from likewise.errors import EncoderError, ImageError
+from likewise.errors import EncoderError, ImageError, LikewiseWarning
 from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection, Pixels, Skipped
 from likewise.images.files import read_folder
@@ -243,6 +245,22 @@ def test_an_encoder_with_invalid_output_is_rejected(
     assert len(cache.vectors(Odd(None))) == 0
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_damaged_rows_of_the_cache_are_computed_again(
+    tmp_path: Path, corners: Corners, value: float
+) -> None:
+    cache = EmbeddingCache(tmp_path)
+    before = embed(numbered(4), corners, cache).matrix()
+    with (tmp_path / "corners.npy").open("r+b") as array:
+        array.seek(-16, 2)  # the last row
+        array.write(np.float32(value).tobytes())
+    with pytest.warns(LikewiseWarning, match="1 cached vectors of corners were damaged; they are"):
+        np.testing.assert_array_equal(embed(numbered(4), corners, cache).matrix(), before)
+    assert corners.n_encoded == 5
+    np.testing.assert_array_equal(embed(numbered(4), corners, cache).matrix(), before)
+    assert corners.n_encoded == 5
+
+
 def test_a_width_other_than_the_cached_one_is_rejected(tmp_path: Path, corners: Corners) -> None:
     cache = EmbeddingCache(tmp_path)
     embed(numbered(3), corners, cache)
@@ -291,3 +309,47 @@ def test_an_empty_collection_gives_zero_rows(corners: Corners) -> None:
 
     found = embed(Empty(), corners)  # type: ignore[arg-type]  # no method is called
     assert found.matrix().shape == (0, 4)
+
+
+EIGHT_LARGE_PNGS = """
+import resource, struct, sys, zlib
+from pathlib import Path
+import numpy as np
+from likewise.embedding import embed as module
+from likewise.images.files import read_folder
+from likewise.images.resize import resize
+
+def chunk(kind, content):
+    check = struct.pack(">I", zlib.crc32(kind + content))
+    return struct.pack(">I", len(content)) + kind + content + check
+
+side, folder = 13_000, Path(sys.argv[1])
+packer, row = zlib.compressobj(1), bytes(1 + 3 * side)
+data = b"".join([*(packer.compress(row) for _ in range(side)), packer.flush()])
+header = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+for number in range(8):
+    text = chunk(b"tEXt", b"n\\0%d" % number)
+    content = header + text + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    (folder / f"{number}.png").write_bytes(b"\\x89PNG\\r\\n\\x1a\\n" + content)
+
+class Means:
+    name, blocks, size = "means", {"mean": 3}, 32
+    def prepare(self, pixels):
+        return resize(pixels, 32)
+    def encode(self, images):
+        return {"mean": np.array([image.mean((0, 1)) for image in images], np.float32)}
+
+module.os.cpu_count = lambda: 8
+assert len(module.embed(read_folder(folder), Means())) == 8
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_eight_pngs_of_169_megapixels_are_embedded_in_less_than_two_gigabytes(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", EIGHT_LARGE_PNGS, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) * 1024 < 2e9

@@ -12,9 +12,9 @@ from likewise.embedding.embeddings import (
     LocalFeatures,
     column_slices,
     dequantize,
+    grid_widths,
     quantize,
 )
-from likewise.embedding.encoder import grid_widths
 from likewise.errors import InvalidParameterError
 from likewise.random_streams import stream
 

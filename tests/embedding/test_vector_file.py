@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from likewise.embedding.append_only_array import AppendOnlyArray
 from likewise.embedding.vector_file import VectorFile
-from likewise.errors import EncoderError, InvalidParameterError
+from likewise.errors import EncoderError, InvalidParameterError, LikewiseWarning
 from tests.embedding.add_rows import WIDTH, row_of
 
 ADD_ROWS = Path(__file__).with_name("add_rows.py")
@@ -180,13 +180,75 @@ def test_blocks_in_another_order_are_rejected(tmp_path: Path) -> None:
         VectorFile(tmp_path, "e", {"stage1": 2, "last": 3})
 
 
-@pytest.mark.parametrize("line", [b"", b"not json\n", b"[]\n", b'{"format": 99}\n', b"\0\0\0\n"])
-def test_a_damaged_or_newer_index_is_rejected(tmp_path: Path, line: bytes) -> None:
-    (tmp_path / "e.jsonl").write_bytes(line)
-    with pytest.raises(
-        EncoderError, match=r"damaged or was written by a newer release\. Delete it"
-    ):
+def test_a_newer_index_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "e.jsonl").write_bytes(b'{"format": 99}\n')
+    with pytest.raises(EncoderError, match=r"was written by a newer release\. Upgrade .* delete"):
         VectorFile(tmp_path, "e", WIDTHS)
+
+
+HEADER = b'{"format": 1, "facets": {"last": 3, "stage1": 2}, "dtype": "float32"}\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"not json\n",
+        b"[]\n",
+        b"\0\0\0\n",
+        b"[" * 50_000 + b"\n",
+        b'{"format": "1"}\n',
+        HEADER.replace(b"float32", b"object"),
+        HEADER.replace(b"3", b'"x"'),
+        HEADER.replace(b'{"last": 3, "stage1": 2}', b"7"),
+    ],
+)
+def test_a_damaged_index_is_made_anew_with_a_notice(tmp_path: Path, line: bytes) -> None:
+    VectorFile(tmp_path, "e", WIDTHS).add(["a"], rows_of(1))
+    (tmp_path / "e.jsonl").write_bytes(line)
+    with pytest.warns(LikewiseWarning, match=r"e\.jsonl was damaged; the vectors of e are comp"):
+        file = VectorFile(tmp_path, "e", WIDTHS)
+    assert len(file) == 0
+    file.add(["a"], rows_of(2))
+    np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["a"]), rows_of(2))
+
+
+@pytest.mark.parametrize(
+    "what", [b"\0" * 200, b"\x93NUMPY\x01\x00v\x00{'descr': ((((", b"\xff" * 99]
+)
+def test_a_damaged_array_is_made_anew_with_a_notice(tmp_path: Path, what: bytes) -> None:
+    VectorFile(tmp_path, "e", WIDTHS).add(["a", "b"], rows_of(1, 2))
+    with (tmp_path / "e.npy").open("r+b") as array:
+        array.write(what)
+    with pytest.warns(LikewiseWarning, match=r"e\.npy was damaged; the vectors of e are computed"):
+        file = VectorFile(tmp_path, "e", WIDTHS)
+    assert len(file) == 0
+    file.add(["b"], rows_of(3))
+    np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["b"]), rows_of(3))
+
+
+def test_an_array_of_another_shape_than_the_index_says_is_made_anew(tmp_path: Path) -> None:
+    VectorFile(tmp_path, "e", WIDTHS).add(["a"], rows_of(1))
+    np.save(tmp_path / "e.npy", np.zeros((9, 4), np.float32))
+    with pytest.warns(LikewiseWarning, match="was damaged"):
+        assert len(VectorFile(tmp_path, "e", WIDTHS)) == 0
+
+
+def test_a_hash_that_is_not_text_ends_the_rows(tmp_path: Path) -> None:
+    VectorFile(tmp_path, "e", WIDTHS).add(["a", "b"], rows_of(1, 2))
+    index = tmp_path / "e.jsonl"
+    index.write_bytes(index.read_bytes().replace(b'"b"', b"[1]"))
+    assert len(VectorFile(tmp_path, "e", WIDTHS)) == 1
+
+
+def test_a_forgotten_row_is_appended_again_and_its_last_row_counts(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path, "e", WIDTHS)
+    file.add(["a", "b"], rows_of(1, 2))
+    file.forget(["a"])
+    assert "a" not in file
+    file.add(["a", "b"], rows_of(5, 6))
+    for one in (file, VectorFile(tmp_path, "e", WIDTHS)):
+        np.testing.assert_array_equal(one.read(["a", "b"]), rows_of(5, 2))
 
 
 @pytest.mark.parametrize("name", ["a/b", "", "..", "x y", "ü"])

@@ -95,6 +95,6 @@ def test_n_init_is_passed_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> No
         seen.append(n_init)
         return TheirKMeans(n_clusters, n_init=n_init, random_state=random_state)
 
-    monkeypatch.setattr("likewise.estimators.kmeans._KMeans", spy)
+    monkeypatch.setattr("likewise.estimators.kmeans.SklearnKMeans", spy)
     KMeans(n_clusters=2, n_init=3).fit(_blobs()[0])
     assert seen == [3]

@@ -53,6 +53,46 @@ STORED = {
 }
 
 
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "CMYK"])
+def test_an_image_read_in_strips_is_equal(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = "TIFF" if mode == "CMYK" else "PNG"
+    file = as_file(IMAGE.convert(mode), kind)
+    whole = decode(file)
+    monkeypatch.setattr("likewise.images.decoding._LARGE", 10)
+    monkeypatch.setattr("likewise.images.decoding._STRIP", 3 * IMAGE.width)
+    np.testing.assert_array_equal(decode(file), whole)
+
+
+@pytest.mark.parametrize("padding", [0, 10**6])
+def test_a_png_whose_data_cannot_fill_its_size_is_not_decoded(
+    padding: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[object] = []
+    monkeypatch.setattr("PIL.PngImagePlugin.PngImageFile.load", loaded.append)
+    short = zlib.compress(bytes(1000))
+    with pytest.raises(ImageError, match=r"its header says 13000 x 13000 pixels, which its data"):
+        decode(png_with(13_000, 13_000, short, padding))
+    assert not loaded
+
+
+def test_the_most_compressed_png_is_decoded() -> None:
+    row = bytes(1 + 3 * 3000)
+    file = png_with(3000, 3000, zlib.compress(row * 3000, 9), 0)
+    assert decode(file).shape == (3000, 3000, 3)
+
+
+def png_with(width: int, height: int, data: bytes, padding: int) -> bytes:
+    """Return a PNG with the given header and compressed data, and an unused chunk."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        check = zlib.crc32(kind + content)
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"prVt", bytes(padding)), (b"IDAT", data), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*one) for one in chunks)
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
 @pytest.mark.parametrize("orientation", STORED)
 def test_rotated_images_are_returned_upright(kind: str, orientation: int) -> None:

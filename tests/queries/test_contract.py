@@ -16,6 +16,7 @@ from likewise.queries.density import RepresentativeDifficult, TypiClust
 from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
 from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
+from likewise.queries.registry import strategy_class
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
 from likewise.random_streams import stream
 from likewise.types import Pairs
@@ -157,5 +158,5 @@ class TestEveryStrategy:
 
 def test_every_registered_strategy_is_held_to_the_contract() -> None:
     assert {type(strategy) for strategy in STRATEGIES} == {
-        type(make()) for make in BY_NAME.values()
+        type(strategy_class(key)()) for key in BY_NAME
     }

@@ -68,7 +68,7 @@ def predict(
     _check(model, by)
     with ProgressBars() as bars:
         collection = read_images(folder, bars)  # before the training: the folder may not exist
-        trained = _load(model, by, encoder or "bundled", bars)
+        trained = _load(model, by, encoder, bars)
         rows, skipped = _predict(trained, collection, bars)
     if out is not None:
         from likewise.session.atomic import write_new
@@ -120,18 +120,19 @@ def _check_answers(session: "Session", by: str) -> None:
         )
 
 
-def _load(path: Path, by: str, encoder: str, bars: "ProgressBars") -> _Trained:
+def _load(path: Path, by: str, encoder: str | None, bars: "ProgressBars") -> _Trained:
     from likewise.estimators.registry import load_method
     from likewise.session.database import DATABASE
 
     if not (path / DATABASE).exists():
-        return _Trained(load_method(path), {})
+        named = {} if encoder is None else {"encoder": encoder}
+        return _Trained(load_method(path, **named), {})
     from likewise.session.assignments import assignments
     from likewise.session.session import Session
 
     with Session.open(path, write=False) as session:
         if not _has_model(session, by):
-            return _train(session, by, encoder, bars)
+            return _train(session, by, encoder or "bundled", bars)
         names = {row.cluster: row.name for row in assignments(session, by) if row.cluster >= 0}
         return _Trained(load_method(model_path(session.model_folder(by))), names)
 

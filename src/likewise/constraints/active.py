@@ -4,9 +4,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from likewise.constraints.closure import Closure
-from likewise.constraints.constraint import Constraint
+from likewise.constraints.constraint import Constraint, GivenRelation
 from likewise.constraints.explain import UNLIMITED, ChainSearch, Edge
-from likewise.constraints.question import GivenRelation, Relation
+from likewise.constraints.question import Relation
 
 Proof = tuple[Constraint, ...]
 

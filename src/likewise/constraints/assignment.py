@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from likewise.constraints.constraint import given_relations
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.graph_colouring import Neighbours, colour_graph
-from likewise.constraints.question import given_relations
 from likewise.errors import InvalidParameterError
 from likewise.types import Indexes, Pairs
 

@@ -1,8 +1,27 @@
-"""The constraints that an answer gives, and the result of adding an answer."""
+"""What an answer states: relations, constraints, and the classes it allows for its image."""
 
+import operator
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from likewise.constraints.question import Relation
+import numpy as np
+import numpy.typing as npt
+
+from likewise.constraints.question import (
+    BAD_IMAGE,
+    CANNOT_TELL,
+    DIFFERENT,
+    NEW,
+    NONE,
+    SAME,
+    Answer,
+    Relation,
+)
+from likewise.errors import InvalidParameterError
+from likewise.types import Floats, Indexes
+
+GivenRelation = tuple[int, int | str, Relation]  # an image; another image or a group name; relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +74,105 @@ class AnswerResult:
     accepted: bool
     proof: tuple[Constraint, ...] = ()
     n_settled: int = 0
+
+
+def given_relations(answer: Answer, n_images: int) -> list[GivenRelation]:
+    """Return the relations that `answer` states; empty for "cannot tell" and "bad image".
+
+    Raises
+    ------
+    InvalidParameterError
+        If an image is not in the collection or occurs twice in the question.
+    """
+    question, value = answer.question, answer.answer
+    images = checked_images(question.images, n_images)
+    if value in (CANNOT_TELL, BAD_IMAGE):
+        return []
+    if question.kind == "pair":
+        return [(images[0], images[1], Relation.SAME if value == SAME else Relation.DIFFERENT)]
+    if question.kind == "label":
+        return [(images[0], value, Relation.SAME)]
+    return [
+        (images[0], other, Relation.SAME if key == value else Relation.DIFFERENT)
+        for other, key in zip(images[1:], question.groups, strict=True)
+    ]
+
+
+def checked_images(images: tuple[int, ...], n_images: int) -> Sequence[int]:
+    """Return the images of one question as plain integers; raise if one is not valid."""
+    if len(images) == 2:  # fast path for a valid pair, the most common question
+        first, second = images
+        are_plain = type(first) is int and type(second) is int and first != second
+        if are_plain and 0 <= first < n_images and 0 <= second < n_images:
+            return images
+    checked = [checked_image(image, n_images) for image in images]
+    if len(set(checked)) < len(checked):
+        twice = Counter(checked).most_common(1)[0][0]
+        raise InvalidParameterError(
+            f"The images of a question must be different, got image {twice} twice."
+        )
+    return checked
+
+
+def checked_image(image: int, n_images: int) -> int:
+    """Return `image` as a plain integer; raise if it is not an index of the collection."""
+    try:
+        index = operator.index(image)
+    except TypeError:
+        raise InvalidParameterError(f"An image must be an integer index, got {image!r}.") from None
+    if not 0 <= index < n_images:
+        raise InvalidParameterError(
+            f"Image {index} is not in this collection of {n_images}; "
+            f"images are numbered 0 to {n_images - 1}."
+        )
+    return index
+
+
+def allowed_classes(
+    answer: Answer, classes: Indexes, n_columns: int
+) -> npt.NDArray[np.bool_] | None:
+    """Return which columns an answer allows for its image; None if it excludes nothing.
+
+    Parameters
+    ----------
+    answer : Answer
+    classes : array of shape (m,)
+        The columns of the images that it was compared with, in their order.
+    n_columns : int
+    """
+    question, given = answer.question, answer.answer
+    allowed = np.zeros(n_columns, dtype=bool)
+    if given in (SAME, DIFFERENT):
+        allowed[classes[0]] = True
+    elif question.kind == "choice" and given in question.groups:
+        allowed[classes[question.groups.index(given)]] = True
+    elif given in (NONE, NEW):
+        allowed[classes] = True
+    else:
+        return None
+    return ~allowed if given in (DIFFERENT, NONE, NEW) else allowed
+
+
+def was_predicted(answer: Answer, probabilities: Floats) -> bool | None:
+    """Return whether the most likely classes give this answer; None if they give none.
+
+    Parameters
+    ----------
+    answer : Answer
+    probabilities : array of shape (n, k)
+    """
+    own, *others = probabilities[list(answer.question.images)].argmax(axis=1)
+    columns = np.array(others, dtype=np.intp)
+    allowed = allowed_classes(answer, columns, probabilities.shape[1])
+    return None if allowed is None else bool(allowed[own])
+
+
+def query_image(answer: Answer, probabilities: Floats) -> tuple[int, list[int]]:
+    """Return the image that a question is about, and those it is compared with.
+
+    A pair has no order: it is about the less certain of the two.
+    """
+    image, *others = answer.question.images
+    if answer.question.kind == "pair":
+        image, *others = sorted((image, *others), key=lambda i: probabilities[i].max())
+    return image, others

@@ -7,9 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.active import ActiveConstraints, Proof
-from likewise.constraints.closure import Closure
-from likewise.constraints.constraint import AnswerResult
-from likewise.constraints.pseudo import PseudoLinks
+from likewise.constraints.closure import Closure, PseudoLinks
+from likewise.constraints.constraint import (
+    AnswerResult,
+    checked_image,
+    checked_images,
+    given_relations,
+)
 from likewise.constraints.question import (
     BAD_IMAGE,
     CANNOT_TELL,
@@ -19,9 +23,6 @@ from likewise.constraints.question import (
     Question,
     Relation,
     Relations,
-    checked_image,
-    checked_images,
-    given_relations,
 )
 from likewise.errors import InvalidParameterError
 from likewise.types import Indexes, Pairs

@@ -4,12 +4,10 @@ In memory an image is its index in the collection; on disk it is its content
 hash (see ``serialization.py``).
 """
 
-import operator
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +26,7 @@ NONE = "none"  # a choice: none of the groups shown
 NEW = "new"  # a choice: a new group that is not among those shown
 RESERVED = frozenset({SAME, DIFFERENT, CANNOT_TELL, BAD_IMAGE, NONE, NEW})
 MAX_GROUPS = 9
+_RELATIONS = {1: SAME, -1: DIFFERENT, 0: CANNOT_TELL}
 
 
 class Relation(IntEnum):
@@ -164,56 +163,66 @@ def _problem(question: Question, answer: str) -> str | None:
     return f"The answer to a {question.kind} question must be one of {options}; got {answer!r}."
 
 
-GivenRelation = tuple[int, int | str, Relation]  # an image; another image or a group name; relation
+def to_answers(questions: Iterable[Any], answers: Sequence[Any]) -> list[Answer]:
+    """Return `Answer` objects.
 
-
-def given_relations(answer: Answer, n_images: int) -> list[GivenRelation]:
-    """Return the relations that `answer` states; empty for "cannot tell" and "bad image".
-
-    Raises
-    ------
-    InvalidParameterError
-        If an image is not in the collection or occurs twice in the question.
+    Parameters
+    ----------
+    questions : iterable of Question or pairs of int
+    answers : sequence of Answer, Relation, +1/-1/0 or str
     """
-    question, value = answer.question, answer.answer
-    images = checked_images(question.images, n_images)
-    if value in (CANNOT_TELL, BAD_IMAGE):
-        return []
-    if question.kind == "pair":
-        return [(images[0], images[1], Relation.SAME if value == SAME else Relation.DIFFERENT)]
-    if question.kind == "label":
-        return [(images[0], value, Relation.SAME)]
-    return [
-        (images[0], other, Relation.SAME if key == value else Relation.DIFFERENT)
-        for other, key in zip(images[1:], question.groups, strict=True)
-    ]
-
-
-def checked_images(images: tuple[int, ...], n_images: int) -> Sequence[int]:
-    """Return the images of one question as plain integers; raise if one is not valid."""
-    if len(images) == 2:  # fast path for a valid pair, the most common question
-        first, second = images
-        are_plain = type(first) is int and type(second) is int and first != second
-        if are_plain and 0 <= first < n_images and 0 <= second < n_images:
-            return images
-    checked = [checked_image(image, n_images) for image in images]
-    if len(set(checked)) < len(checked):
-        twice = Counter(checked).most_common(1)[0][0]
+    asked = [q if isinstance(q, Question) else _to_pair(q) for q in questions]
+    if len(asked) != len(answers):
         raise InvalidParameterError(
-            f"The images of a question must be different, got image {twice} twice."
+            f"tell needs one answer for each question, got {len(asked)} questions and "
+            f"{len(answers)} answers."
         )
-    return checked
+    return [_to_answer(q, a) for q, a in zip(asked, answers, strict=True)]
 
 
-def checked_image(image: int, n_images: int) -> int:
-    """Return `image` as a plain integer; raise if it is not an index of the collection."""
+def constraints_to_answers(
+    pairs: npt.ArrayLike | None = None,
+    relations: npt.ArrayLike | None = None,
+    ml: Iterable[Any] | None = None,
+    cl: Iterable[Any] | None = None,
+    **unknown: Any,
+) -> list[Answer]:
+    """Return the answers equivalent to signed index pairs, must-links and cannot-links."""
+    for name in unknown:
+        raise InvalidParameterError(
+            f"fit got an unknown argument {name!r}; constraints are given as pairs, relations, "
+            "ml, cl."
+        )
+    if (pairs is None) != (relations is None):
+        raise InvalidParameterError(
+            "pairs and relations must be given together, or ml= and cl= as lists of pairs."
+        )
+    answers: list[Answer] = []
+    if pairs is not None and relations is not None:
+        answers += to_answers(np.asarray(pairs).tolist(), np.asarray(relations).tolist())
+    for links, relation in ((ml, SAME), (cl, DIFFERENT)):
+        linked = list(links or [])
+        answers += to_answers(linked, [relation] * len(linked))
+    return answers
+
+
+def _to_pair(pair: Any) -> Question:
     try:
-        index = operator.index(image)
-    except TypeError:
-        raise InvalidParameterError(f"An image must be an integer index, got {image!r}.") from None
-    if not 0 <= index < n_images:
+        first, second = pair
+        return Question.pair(int(first), int(second))
+    except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            f"Image {index} is not in this collection of {n_images}; "
-            f"images are numbered 0 to {n_images - 1}."
-        )
-    return index
+            f"A pair must be two different image positions, got {pair!r} ({error})."
+        ) from error
+
+
+def _to_answer(question: Question, answer: Any) -> Answer:
+    if isinstance(answer, Answer):
+        return answer
+    if isinstance(answer, str):
+        return Answer(question, answer)
+    if answer in _RELATIONS:
+        return Answer(question, _RELATIONS[int(answer)])
+    raise InvalidParameterError(
+        f"An answer must be +1 (same), -1 (different), 0 (can't tell) or a string, got {answer!r}."
+    )

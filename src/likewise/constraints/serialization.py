@@ -12,6 +12,8 @@ from typing import Any
 from likewise.constraints.question import RESERVED, Answer, Question
 from likewise.errors import AnswersFileError, LikewiseError
 
+_CRITERION_0_1 = "orientation"  # the name of the field `criterion` in release 0.1
+
 
 def answer_to_line(answer: Answer, identities: Sequence[str]) -> dict[str, Any]:
     """Return an answer as one line of a JSON Lines file.
@@ -74,7 +76,7 @@ def answer_from_line(line: object, positions: Mapping[str, int]) -> Answer:
             _question_from_line(line, positions),
             _answer_value(line),
             who=_text(line, "who"),
-            criterion=_text(line, "criterion") or _text(line, "orientation"),
+            criterion=_text(line, "criterion") or _text(line, _CRITERION_0_1),
             at=_text(line, "at"),
             seconds=_seconds(line),
         )

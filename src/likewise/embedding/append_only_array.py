@@ -32,15 +32,34 @@ class AppendOnlyArray:
 
     def n_rows(self) -> int:
         """Return the number of complete rows; 0 if the file is missing or of another type."""
+        if not self._has_header():
+            return 0
+        return (self.path.stat().st_size - self._header_size) // self._row_size
+
+    def is_damaged(self) -> bool:
+        """Return whether there is a file that is long enough, but not of such rows."""
+        try:
+            is_long = self.path.stat().st_size >= self._header_size
+        except FileNotFoundError:
+            return False
+        return is_long and not self._has_header()
+
+    def _has_header(self) -> bool:
+        """Return whether the file begins with the header of such rows."""
         try:
             with self.path.open("rb") as file:
-                np.lib.format.read_magic(file)
-                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-                size = os.fstat(file.fileno()).st_size
-        except (FileNotFoundError, ValueError):
-            return 0
-        is_valid = (shape[-1], dtype) == (self.width, self.dtype)
-        return (size - self._header_size) // self._row_size if is_valid else 0
+                start = file.read(self._header_size)
+            header = io.BytesIO(start)
+            np.lib.format.read_magic(header)
+            shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(header)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            raise
+        except Exception:  # NumPy parses the header as Python: any error is possible
+            return False
+        has_length = header.tell() == self._header_size
+        return has_length and (shape[1:], is_fortran, dtype) == ((self.width,), False, self.dtype)
 
     def write(self, start: int, rows: Rows) -> None:
         """Write `rows` after the first `start` ones and drop any rows beyond.

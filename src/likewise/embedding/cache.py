@@ -8,10 +8,10 @@ import numpy as np
 import platformdirs
 
 from likewise.embedding.append_only_array import Rows
-from likewise.embedding.embeddings import LocalFeatures
-from likewise.embedding.encoder import (
+from likewise.embedding.embeddings import (
     Bytes,
     Encoder,
+    LocalFeatures,
     grid_widths,
     patch_grids,
     storage_dtype,
@@ -70,6 +70,9 @@ class MemoryVectors:
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._rows
+
+    def forget(self, identities: Sequence[str]) -> None:
+        """Nothing in memory can be damaged."""
 
     def add(self, identities: Sequence[str], vectors: Rows) -> None:
         """Add one row for each identity."""

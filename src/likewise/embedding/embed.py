@@ -1,6 +1,7 @@
 """Compute the embeddings of a collection; vectors in the cache are not computed again."""
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,12 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from likewise.embedding.cache import EmbeddingCache, EncoderCache
-from likewise.embedding.embeddings import Embeddings
-from likewise.embedding.encoder import Encoder
-from likewise.errors import ImageError
+from likewise.embedding.embeddings import Embeddings, Encoder
+from likewise.errors import ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels, Skipped
 from likewise.images.files import FileCollection
+from likewise.images.pixel_budget import DECODING
 from likewise.progress import Progress, silent
+from likewise.types import Floats
 
 _PREPARED, _UNPREPARED = 64, 8  # batch sizes; images without `prepare` may be large
 _PREFETCHED = 2  # batches decoded ahead of the encoder
@@ -53,16 +55,33 @@ def embed(
     identities = [collection.identity(i) for i in range(len(collection))]
     cached = EncoderCache(encoder, cache, len(set(identities)))
     reasons = _compute_missing(collection, identities, encoder, cached, progress)
-    readable = [i for i, identity in enumerate(identities) if identity in cached.vectors]
+    matrix, readable = _read(identities, cached)
+    is_damaged = ~np.isfinite(matrix.sum(axis=1)) & ~np.isfinite(matrix).all(axis=1)
+    if is_damaged.any():
+        damaged = [identities[i] for i, bad in zip(readable, is_damaged, strict=True) if bad]
+        warnings.warn(
+            f"{len(damaged):,} cached vectors of {encoder.name} were damaged; "
+            "they are computed again.",
+            LikewiseWarning,
+            stacklevel=2,
+        )
+        cached.vectors.forget(damaged)
+        reasons |= _compute_missing(collection, identities, encoder, cached, progress)
+        matrix, readable = _read(identities, cached)
     skipped = [
         Skipped(collection.name(i), reasons[identity])
         for i, identity in enumerate(identities)
         if identity not in cached.vectors
     ]
-    rows = [identities[i] for i in readable]
-    matrix, local_features = cached.vectors.read(rows), cached.local_features(rows)
+    local_features = cached.local_features([identities[i] for i in readable])
     positions = np.array(readable, dtype=np.intp)
     return Embeddings.from_matrix(matrix, encoder.blocks, skipped, positions, local_features)
+
+
+def _read(identities: Sequence[str], cached: EncoderCache) -> tuple[Floats, list[int]]:
+    """Return the vectors that exist, and the positions of their images."""
+    readable = [i for i, identity in enumerate(identities) if identity in cached.vectors]
+    return cached.vectors.read([identities[i] for i in readable]), readable
 
 
 def _compute_missing(
@@ -97,16 +116,18 @@ def image_reader(collection: ImageCollection, encoder: Encoder) -> Callable[[int
     """Return a function that reads and prepares the image at a position.
 
     For an encoder with ``size``, large JPEG files are decoded at a reduced scale; with
-    ``prepare``, images are resized in the decoding thread. Both bound the memory in use.
+    ``prepare``, images are resized in the decoding thread, before further large images are
+    decoded. Both bound the memory in use.
     """
     prepare: Callable[[Pixels], Pixels] = getattr(encoder, "prepare", _unchanged)
     size: int | None = getattr(encoder, "size", None)
 
     def read(position: int) -> Decoded:
         try:
-            if size is not None and isinstance(collection, FileCollection):
-                return prepare(collection.pixels(position, at_least=2 * size))
-            return prepare(collection.pixels(position))
+            with DECODING.keep():  # until `prepare` has made the image small
+                if size is not None and isinstance(collection, FileCollection):
+                    return prepare(collection.pixels(position, at_least=2 * size))
+                return prepare(collection.pixels(position))
         except ImageError as error:
             return Skipped(collection.name(position), str(error))
 

@@ -11,7 +11,7 @@ _CONFIGS = ("config.json", "preprocessor_config.json", "processor_config.json")
 _TIMEOUT = 10.0  # seconds
 
 
-def find_model(name: str) -> Path:
+def find_model(name: str, *, allow_download: bool = True) -> Path:
     """Return the folder with the files of a model.
 
     Parameters
@@ -19,6 +19,8 @@ def find_model(name: str) -> Path:
     name : str
         A folder, or an ID on the hub such as ``facebook/dinov2-small``. A downloaded model is
         used again without a request to the hub.
+    allow_download : bool
+        Whether to download a model that is not on this machine.
 
     Raises
     ------
@@ -43,7 +45,14 @@ def find_model(name: str) -> Path:
             f"The folder {name} does not exist; use a folder with a model, "
             "or an ID on the Hugging Face hub such as facebook/dinov2-small."
         )
-    return _downloaded(name) or _download(name)
+    if (downloaded := _downloaded(name)) is not None:
+        return downloaded
+    if not allow_download:
+        raise EncoderError(
+            f"The encoder hf:{name} is named in a file and is not on this machine; it is not "
+            f"downloaded unless you name it yourself, for example with encoder='hf:{name}'."
+        )
+    return _download(name)
 
 
 def checked_folder(folder: Path) -> Path:

@@ -22,7 +22,7 @@ from likewise.errors import EncoderError
 _DEFAULT_SIZE = 224
 
 
-def hub_encoder(model: str) -> TorchEncoder:
+def hub_encoder(model: str, *, allow_download: bool = True) -> TorchEncoder:
     """Return an encoder around a model, by its ID on the hub or its folder.
 
     Block ``last`` is the pooled output; the others are mean and standard deviation, over all
@@ -33,6 +33,8 @@ def hub_encoder(model: str) -> TorchEncoder:
     model : str
         ``facebook/dinov2-small``, ``openai/clip-vit-base-patch32``, ``./my-model``. Of a
         model for images and text only the vision part is used.
+    allow_download : bool
+        Whether a model that is not on this machine is downloaded.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def hub_encoder(model: str) -> TorchEncoder:
     Fidelity: the whole image is resized to a square; the models' own processors crop the
     center. What matters to a person may be at the edge.
     """
-    folder = find_model(model)
+    folder = find_model(model, allow_download=allow_download)
     network = load_vision_model(folder)
     preprocessing = _preprocessing(folder, network)
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", Path(model).name if folder == Path(model) else model)

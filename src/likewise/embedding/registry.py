@@ -2,9 +2,11 @@
 
 import importlib.util
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from likewise.embedding.encoder import Encoder
+from likewise.embedding.embeddings import Encoder
 from likewise.errors import MissingExtraError, UnknownNameError
 
 DEFAULT = "bundled"
@@ -12,9 +14,13 @@ _BUNDLED = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-grid-palette)?)?"
 _NAMES = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
 #: Names that `make_encoder` accepts; the last one is a pattern.
 ENCODERS = (*_NAMES, "hf:ID-OR-FOLDER")
+# Module and function or class, imported when first used.
+_BUNDLED_ENCODER = "likewise.embedding.bundled.encoder:BundledEncoder"
+_HUB_ENCODER = "likewise.embedding.huggingface:hub_encoder"
+_FIND_HUB_MODEL = "likewise.embedding.hub:find_model"
 
 
-def make_encoder(name: str = DEFAULT) -> Encoder:
+def make_encoder(name: str = DEFAULT, *, allow_download: bool = True) -> Encoder:
     """Return the encoder called `name`.
 
     Parameters
@@ -24,6 +30,9 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
         optionally with an input size in pixels (``efficientnet-lite2-224``). ``hf:ID`` is a
         model on the Hugging Face hub or a local folder; an ID or path with a slash needs no
         ``hf:``.
+    allow_download : bool
+        Whether a model that is not on this machine may be downloaded. It must not if the name
+        is from a file, which anybody may have written.
 
     Raises
     ------
@@ -34,19 +43,18 @@ def make_encoder(name: str = DEFAULT) -> Encoder:
     EncoderError
         If the encoder cannot be loaded.
     """
-    from likewise.embedding.bundled.encoder import BundledEncoder
-
+    encoder: Encoder
     if name == DEFAULT:
-        return BundledEncoder()
-    if match := _BUNDLED.fullmatch(name):
+        encoder = _load(_BUNDLED_ENCODER)()
+    elif match := _BUNDLED.fullmatch(name):
         variant, size = match.groups()
-        return BundledEncoder(variant, int(size)) if size else BundledEncoder(variant)
-    if _is_hub_model(name):
+        encoder = _load(_BUNDLED_ENCODER)(variant, **({"size": int(size)} if size else {}))
+    elif _is_hub_model(name):
         _check_extra(name)
-        from likewise.embedding.huggingface import hub_encoder
-
-        return hub_encoder(name.removeprefix("hf:"))
-    raise UnknownNameError("encoder", name, ENCODERS)
+        encoder = _load(_HUB_ENCODER)(name.removeprefix("hf:"), allow_download=allow_download)
+    else:
+        raise UnknownNameError("encoder", name, ENCODERS)
+    return encoder
 
 
 def check_encoder(name: str) -> None:
@@ -61,11 +69,15 @@ def check_encoder(name: str) -> None:
     """
     if _is_hub_model(name):
         _check_extra(name)
-        from likewise.embedding.hub import find_model
-
-        find_model(name.removeprefix("hf:"))
+        _load(_FIND_HUB_MODEL)(name.removeprefix("hf:"))
     elif name not in _NAMES:
         make_encoder(name)
+
+
+def _load(place: str) -> Any:
+    """Return what ``module:name`` refers to."""
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
 
 
 def _is_hub_model(name: str) -> bool:

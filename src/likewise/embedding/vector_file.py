@@ -3,13 +3,15 @@
 ``NAME.npy`` has one row per image, all feature blocks concatenated. ``NAME.jsonl`` has the
 columns on its first line and the content hash of each row on the following ones. A row exists
 once its hash is complete, and the hash is written after the row. Anything beyond, from a writer
-that was killed or a full disk, is ignored and overwritten.
+that was killed or a full disk, is ignored and overwritten. If a hash occurs twice, its last row
+counts: a damaged row is computed again and appended. If a file is damaged, it is made anew.
 """
 
 import errno
 import json
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,13 +26,16 @@ from likewise.embedding.append_only_array import (
     open_for_update,
     replace_tail,
 )
-from likewise.errors import EncoderError, InvalidParameterError
+from likewise.errors import EncoderError, InvalidParameterError, LikewiseWarning
 from likewise.session.atomic import create_file, hidden_name, make_folder
 from likewise.types import Floats, Indexes
 
 _FORMAT = 1
+_DTYPES = ("float16", "float32", "uint8")
+_WIDTHS = "facets"  # key of the widths of the blocks, as in release 0.1
 _LARGEST_HALF = 65504.0
 _ROWS_PER_COPY = 4096  # bounds the memory of a copy
+_MAX_HEADER = 65536  # bytes
 
 
 class VectorFile:
@@ -111,24 +116,58 @@ class VectorFile:
             return np.empty((0, self._data.width), self.dtype), rows
         return self._data.read(self._n_rows), rows
 
+    def forget(self, identities: Sequence[str]) -> None:
+        """Treat the rows of `identities` as missing, so that `add` appends them again."""
+        for identity in identities:
+            self._rows.pop(identity, None)
+
     def _open(self) -> None:
-        """Read the index, or create it."""
+        """Read the index, or create it; damaged files are made anew."""
         if not self._index.exists():
             make_folder(self._folder)
             with self._lock:
                 self._create()
-        with self._index.open("rb") as file:
-            first = file.readline()
-        self._check_header(_parse_header(first, self._index))
-        self._rows, self._n_rows, self._index_end = {}, 0, len(first)
+        header, length = self._read_header()
+        if header is not None:
+            self._check_header(header)
+        if header is None or self._data.is_damaged():
+            header, length = self._repair()
+            self._check_header(header)
+        self._rows, self._n_rows, self._index_end = {}, 0, length
         self._read_new_rows()
+
+    def _read_header(self) -> tuple[dict[str, Any] | None, int]:
+        """Return the header of the index, None if it is damaged, and its length in bytes."""
+        with self._index.open("rb") as file:
+            first = file.readline(_MAX_HEADER)
+        return _parse_header(first, self._index), len(first)
+
+    def _repair(self) -> tuple[dict[str, Any], int]:
+        """Replace both files by an empty index if one is damaged; return header and length.
+
+        Under the lock: a file that another process is just creating is not damaged.
+        """
+        with self._lock:
+            header, length = self._read_header()
+            if header is None or self._data.is_damaged():
+                damaged = self._index if header is None else self._data.path
+                self._index.unlink(missing_ok=True)
+                self._data.path.unlink(missing_ok=True)
+                self._create()
+                header, length = self._read_header()
+                warnings.warn(
+                    f"{damaged} was damaged; the vectors of {self.name} are computed again.",
+                    LikewiseWarning,
+                    stacklevel=2,
+                )
+        assert header is not None  # `_create` has just written it
+        return header, length
 
     def _create(self) -> None:
         """Write the header of the index, atomically."""
         if self._index.exists():  # created by another process
             return
-        # "facets" is the key of release 0.1 for the widths of the blocks.
-        header = {"format": _FORMAT, "encoder": self.name, "facets": self.widths}
+        header = {"format": _FORMAT, "encoder": self.name, _WIDTHS: self.widths}
         line = json.dumps({**header, "dtype": self.dtype}) + "\n"
         temporary = hidden_name(self._index)
         with open(create_file(temporary), "w", encoding="utf-8") as file:
@@ -136,7 +175,7 @@ class VectorFile:
         os.replace(temporary, self._index)
 
     def _check_header(self, header: dict[str, Any]) -> None:
-        if list(header["facets"].items()) != list(self.widths.items()):
+        if list(header[_WIDTHS].items()) != list(self.widths.items()):
             raise EncoderError(
                 f"{self._index} has vectors of {_describe(header['facets'])}, but the encoder "
                 f"{self.name!r} now returns {_describe(self.widths)}. Delete that file to compute "
@@ -176,18 +215,21 @@ def to_storage(vectors: Rows, dtype: str) -> Rows:
     return vectors.astype(dtype)
 
 
-def _parse_header(line: bytes, path: Path) -> dict[str, Any]:
+def _parse_header(line: bytes, path: Path) -> dict[str, Any] | None:
+    """Return the header of an index; None if it is damaged."""
     try:
         header: dict[str, Any] = json.loads(line)
-        is_valid = header["format"] <= _FORMAT and {"facets", "dtype"} <= header.keys()
-    except (ValueError, TypeError, KeyError):
-        is_valid = False
-    if not is_valid:
+        is_newer = header["format"] > _FORMAT
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    if is_newer:
         raise EncoderError(
-            f"{path} is damaged or was written by a newer release. Delete it; "
+            f"{path} was written by a newer release. Upgrade likewise, or delete it; "
             "the vectors are then computed again."
         )
-    return header
+    widths = header.get(_WIDTHS)
+    is_valid = isinstance(widths, dict) and all(isinstance(n, int) for n in widths.values())
+    return header if is_valid and header.get("dtype") in _DTYPES else None
 
 
 def _parse_names(lines: list[bytes]) -> list[str]:
@@ -201,7 +243,8 @@ def _parse_names(lines: list[bytes]) -> list[str]:
                 names.append(json.loads(line))
             except ValueError:
                 break
-    return names
+    is_name = [isinstance(name, str) for name in names]
+    return names if all(is_name) else names[: is_name.index(False)]
 
 
 def _describe(widths: Mapping[str, int]) -> str:

@@ -1,6 +1,6 @@
 """The base class of all methods: start, ask, tell, train; fit, predict, transform; save, load."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,22 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.constraints.assignment import constrained_assignment
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer, Question
-from likewise.errors import InvalidParameterError, PoolExhaustedError
-from likewise.estimators.answers import (
+from likewise.constraints.question import Answer, Question, constraints_to_answers, to_answers
+from likewise.errors import PoolExhaustedError
+from likewise.estimators.data import Data, InputSpec, MissingData, check_same_kind
+from likewise.estimators.fit_rounds import (
+    BatchQuestions,
+    Watch,
     ask_oracle,
-    constraints_to_answers,
-    to_answers,
+    run_rounds,
     warn_exhausted,
-)
-from likewise.estimators.batch_questions import BatchQuestions
-from likewise.estimators.data import (
-    Data,
-    InputSpec,
-    MissingData,
-    is_vectors,
-    load_images,
-    load_vectors,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed
 from likewise.estimators.parts import Learner, QueryState, Questioner
@@ -42,8 +35,6 @@ from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
     from likewise.oracles.base import Oracle
-
-Watch = Callable[["InteractiveClusterer"], None]
 
 
 class InteractiveClusterer(
@@ -107,6 +98,7 @@ class InteractiveClusterer(
     _data: Data
     _is_warm: bool
     _checkpoint: Path | None
+    _allow_download: bool = True  # False if the name of the encoder is from a file
 
     # -- what a method defines --------------------------------------------------
 
@@ -252,30 +244,7 @@ class InteractiveClusterer(
         self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
     ) -> None:
         """Warm up, then ask and train in rounds; called by `fit`."""
-        in_batches = BatchQuestions.of(self, oracle)
-        if in_batches is not None:
-            with in_batches:
-                self._run_rounds(None, n_questions, progress, watch)
-        else:
-            self._run_rounds(oracle, n_questions, progress, watch)
-
-    def _run_rounds(
-        self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
-    ) -> None:
-        plan = self.learner_.plan
-        if plan.warmup_epochs and not self._is_warm:
-            self.train(plan.warmup_epochs, progress=progress)
-            self._is_warm = True
-            self.save_checkpoint()
-        self._is_warm = True
-        for n in self._questions_per_round(n_questions if oracle is not None else 0):
-            if oracle is not None and n and self.asks and not self.learner_.is_mid_round:
-                self.ask_oracle(oracle, n)
-            self.train(progress=progress)
-            self.round_ += 1
-            self.save_checkpoint()
-            if watch is not None:
-                watch(self)
+        run_rounds(self, oracle, n_questions, progress, watch)
 
     def ask_oracle(self, oracle: "Oracle", n: int) -> None:
         """Have `oracle` answer `n` questions, or as many as are open."""
@@ -409,21 +378,13 @@ class InteractiveClusterer(
         """Return `X` as data, checked; with `reset` it is the collection to learn from."""
         spec = self._input_spec()
         check = partial(validate_data, self, reset=reset, dtype=np.float32, copy=False)
+        data, image_names = spec.read(X, check, allow_download=self._allow_download)
         if reset:
             self.__dict__.pop("image_names_", None)
-        if spec.accepts_vectors and is_vectors(X):
-            data: Data = load_vectors(X, check)
+            if image_names is not None:
+                self.image_names_ = image_names
         else:
-            collection = load_images(X)
-            if reset:
-                self.image_names_ = [collection.name(i) for i in range(len(collection))]
-            data = spec.read_images(collection, check)
-        if not reset and (data.n_columns is None) != (self._data.n_columns is None):
-            kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
-            raise InvalidParameterError(
-                f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
-                + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
-            )
+            check_same_kind(data, self._data)
         return data
 
     # -- for scikit-learn ---------------------------------------------------------------

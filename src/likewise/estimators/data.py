@@ -47,11 +47,18 @@ class InputSpec:
     image_size: int | None = None
     accepts_vectors: bool = True
 
-    def read_images(self, collection: "ImageCollection", check: "Check") -> "Data":
-        """Return a collection as pixels to train on, or embedded."""
+    def read(
+        self, X: Any, check: "Check", *, allow_download: bool = True
+    ) -> tuple["Data", list[str] | None]:
+        """Return `X` as data, and the names of the images if it is not vectors."""
+        if self.accepts_vectors and is_vectors(X):
+            return load_vectors(X, check), None
+        collection = load_images(X)
+        names = [collection.name(i) for i in range(len(collection))]
         if self.image_size is not None:
-            return ImageData(collection, self.image_size)
-        return load_vectors(encode_images(collection, self.encoder), check)
+            return ImageData(collection, self.image_size), names
+        embeddings = encode_images(collection, self.encoder, allow_download=allow_download)
+        return load_vectors(embeddings, check), names
 
 
 class Data(Protocol):
@@ -175,6 +182,16 @@ class MissingData:
         )
 
 
+def check_same_kind(data: Data, fitted: Data) -> None:
+    """Raise unless both are vectors or both are images."""
+    if (data.n_columns is None) != (fitted.n_columns is None):
+        kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
+        raise InvalidParameterError(
+            f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
+            + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
+        )
+
+
 def describe_data(data: Data) -> dict[str, Any]:
     """Return the shape of `data` and a fingerprint of its content, to compare checkpoints by."""
     description = {
@@ -230,12 +247,14 @@ def load_images(X: Any) -> "ImageCollection":
             "them (image_names_ holds the image of each label):\n"
             f"{summarize_skipped(skipped)}",
             LikewiseWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return collection
 
 
-def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embeddings":
+def encode_images(
+    collection: "ImageCollection", encoder: Any = None, *, allow_download: bool = True
+) -> "Embeddings":
     """Return the embeddings of a collection, all of which must be readable.
 
     Embeddings of an encoder given by name are cached on disk, so that a second run embeds
@@ -252,7 +271,9 @@ def encode_images(collection: "ImageCollection", encoder: Any = None) -> "Embedd
 
     encoder = _DEFAULT_ENCODER if encoder is None else encoder
     if isinstance(encoder, str):
-        embeddings = embed(collection, make_encoder(encoder), user_cache())
+        embeddings = embed(
+            collection, make_encoder(encoder, allow_download=allow_download), user_cache()
+        )
     else:
         embeddings = embed(collection, encoder)
     if embeddings.skipped:

@@ -15,8 +15,8 @@ from likewise.progress import Progress
 from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
-    from likewise.estimators.batch_questions import BatchQuestions
     from likewise.estimators.data import Data
+    from likewise.estimators.fit_rounds import BatchQuestions
 
 #: What is saved of a part: arrays by name, numbers as arrays without dimensions.
 State = Mapping[str, npt.NDArray[Any]]

@@ -16,9 +16,17 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from likewise import __version__
-from likewise.constraints.question import Answer, Question, Relation
+from likewise.constraints.question import Relation
+from likewise.constraints.serialization import answer_from_row, answer_to_row
 from likewise.errors import ModelFileError
 from likewise.estimators.data import describe_data
+from likewise.estimators.model_validation import (
+    NUMBERS,
+    RESULTS,
+    check_model_file,
+    check_prediction,
+    reading,
+)
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.release_0_1 import upgrade, upgrade_parameters
 from likewise.estimators.settings import PARTS, defaults
@@ -30,16 +38,12 @@ if TYPE_CHECKING:
 FORMAT = 2  # release 0.1 wrote 1
 ARRAYS_FILE, MODEL_FILE = "tensors.safetensors", "model.json"
 Arrays = Mapping[str, npt.NDArray[Any]]
-_RESULTS = ("labels_", "probabilities_", "embeddings_", "columns_")
-_NUMBERS = (
-    *("seed_", "round_", "n_asked_", "n_answered_", "budget_", "_is_warm"),
-    *("violations_", "n_features_in_", "image_names_"),
-)
+_MAX_DESCRIPTION = 2**28  # bytes of JSON: more than a million answers
 
 
 def save(model: "InteractiveClusterer", path: Path) -> None:
     """Write everything needed to predict, and to continue training with the same images."""
-    arrays = {name: getattr(model, name) for name in _RESULTS}
+    arrays = {name: getattr(model, name) for name in RESULTS}
     for part in ("learner", "questioner"):
         state = getattr(model, f"{part}_").get_state()
         arrays.update({f"{part}/{name}": array for name, array in state.items()})
@@ -49,29 +53,38 @@ def save(model: "InteractiveClusterer", path: Path) -> None:
 def load(
     path: Path, cls: type["InteractiveClusterer"], given: Mapping[str, Any]
 ) -> "InteractiveClusterer":
-    """Return a model that predicts; `given` are the parameters that could not be saved."""
+    """Return a model that predicts.
+
+    `given` are the parameters that could not be saved, and an encoder to be downloaded.
+    """
     arrays, saved = read_folder(path)
     if saved["method"] != cls.__name__:
         raise ModelFileError(
             f"{path} holds a {saved['method']} model, not a {cls.__name__}; "
             f"load it with {saved['method']}.load."
         )
-    parameters = _parameters(cls, saved["parameters"])
+    check_model_file(path, arrays, saved)
+    with reading(path):
+        parameters = _parameters(cls, saved["parameters"])
     missing = [name for name in saved["not_saved"] if name not in given]
     if missing:
         raise ModelFileError(
             f"{path} was trained with parameters that cannot be saved ({', '.join(missing)}); "
             f"give them again: {cls.__name__}.load(path, {missing[0]}=...)."
         )
-    model = cls(**{**parameters, **given})
-    model._prepare_without_data(saved["input"])
-    _set_state(model, arrays, saved)
+    with reading(path):
+        model = cls(**{**parameters, **given})
+        model._prepare_without_data(saved["input"])
+        _set_state(model, arrays, saved)
+    check_prediction(path, model)
+    model._allow_download = "encoder" in given
     return model
 
 
 def restore(model: "InteractiveClusterer", path: Path) -> None:
     """Bring a freshly started model to the state of a checkpoint."""
     arrays, saved = read_folder(path)
+    check_model_file(path, arrays, saved)
     own = _description(model)
     saved["parameters"] = _to_json(_parameters(type(model), saved["parameters"]))
     for what in ("method", "parameters", "input"):
@@ -81,7 +94,8 @@ def restore(model: "InteractiveClusterer", path: Path) -> None:
                 f"({_first_difference(saved[what], own[what])}). "
                 "Use the same settings and images, or another checkpoint folder."
             )
-    _set_state(model, arrays, saved)
+    with reading(path):
+        _set_state(model, arrays, saved)
 
 
 def _description(model: "InteractiveClusterer") -> dict[str, Any]:
@@ -94,8 +108,8 @@ def _description(model: "InteractiveClusterer") -> dict[str, Any]:
         "parameters": _to_json(plain),
         "not_saved": sorted(set(parameters) - set(plain)),
         "input": describe_data(model._data),
-        "numbers": {name: getattr(model, name) for name in _NUMBERS if hasattr(model, name)},
-        "answers": [_answer_to_row(answer) for answer in graph.answers.values()],
+        "numbers": {name: getattr(model, name) for name in NUMBERS if hasattr(model, name)},
+        "answers": [answer_to_row(answer) for answer in graph.answers.values()],
         "pseudo_links": [[*pair, int(relation)] for pair, relation in graph.pseudo().items()],
         "history": model.history_,
         "versions": {"likewise": __version__, "python": platform.python_version()},
@@ -103,13 +117,14 @@ def _description(model: "InteractiveClusterer") -> dict[str, Any]:
 
 
 def _set_state(model: "InteractiveClusterer", arrays: Arrays, saved: Mapping[str, Any]) -> None:
-    for name, value in saved["numbers"].items():
-        setattr(model, name, value)
-    for name in _RESULTS:
+    for name in NUMBERS:
+        if name in saved["numbers"]:
+            setattr(model, name, saved["numbers"][name])
+    for name in RESULTS:
         setattr(model, name, arrays[name])
     model.history_[:] = saved["history"]
     for row in saved["answers"]:
-        model.constraints_.tell(_row_to_answer(row))
+        model.constraints_.tell(answer_from_row(row))
     for first, second, relation in saved["pseudo_links"]:
         model.constraints_.add_pseudo(first, second, Relation(relation))
     model.learner_.set_state(_below("learner/", arrays))
@@ -119,17 +134,6 @@ def _set_state(model: "InteractiveClusterer", arrays: Arrays, saved: Mapping[str
 def _below(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays whose name begins with `prefix`, under the rest of their name."""
     return {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
-
-
-def _answer_to_row(answer: Answer) -> list[Any]:
-    q = answer.question
-    return [q.kind, q.images, q.groups, answer.answer, answer.who, answer.at, answer.seconds]
-
-
-def _row_to_answer(row: list[Any]) -> Answer:
-    kind, images, groups, answer, who, at, seconds = row
-    question = Question(kind, tuple(images), tuple(groups))
-    return Answer(question, answer, who=who, at=at, seconds=seconds)
 
 
 # -- parameters -------------------------------------------------------------------
@@ -210,18 +214,33 @@ def read_folder(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]
     """
     path = Path(path)
     check_model(path)
+    if (path / MODEL_FILE).stat().st_size > _MAX_DESCRIPTION:
+        raise ModelFileError(
+            f"{path} is damaged ({MODEL_FILE} is larger than {_MAX_DESCRIPTION // 2**20} MB); "
+            "save the model again."
+        )
     try:
         description: dict[str, Any] = json.loads((path / MODEL_FILE).read_text(encoding="utf-8"))
         arrays: dict[str, npt.NDArray[Any]] = load_file(path / ARRAYS_FILE)
-    except (json.JSONDecodeError, SafetensorError, UnicodeDecodeError) as error:
+        written = int(description.get("format", 0))
+    except (
+        ValueError,
+        SafetensorError,
+        RecursionError,
+        AttributeError,
+        LookupError,
+        TypeError,
+    ) as error:
         raise ModelFileError(f"{path} is damaged ({error}); save the model again.") from error
-    written = description.get("format", 0)
     if written > FORMAT:
         raise ModelFileError(
             f"{path} has format {written}, this release reads up to {FORMAT}. Upgrade likewise, "
             "or load the model with the release that wrote it."
         )
-    return upgrade(arrays, description) if written < FORMAT else (arrays, description)
+    if written == FORMAT:
+        return arrays, description
+    with reading(path):
+        return upgrade(arrays, description)
 
 
 def check_model(path: Path) -> None:

@@ -85,14 +85,14 @@ def make_method(
     return cls(**{**chosen, "n_clusters": n_clusters, "random_state": seed})
 
 
-def load_method(path: str | Path) -> "InteractiveClusterer":
-    """Return a saved model of any method."""
+def load_method(path: str | Path, **parameters: Any) -> "InteractiveClusterer":
+    """Return a saved model of any method; see `InteractiveClusterer.load`."""
     from likewise.estimators.persistence import read_folder
 
     _, saved = read_folder(Path(path))
     for name, place in all_methods().items():
         if place.split(":")[1] == saved["method"]:
-            return method_class(name).load(path)
+            return method_class(name).load(path, **parameters)
     raise UnknownNameError(f"method ({path} was saved by it)", saved["method"], all_methods())
 
 

@@ -16,7 +16,7 @@ RENAMED_FIELDS: Mapping[str, str] = {
     "cadence": "query_timing",
     "linked_share": "constrained_fraction",
     "fresh": "reset_each_round",
-    "facet_dropout": "block_dropout",
+    "facet_dropout": "block_dropout",  # renamed
 }
 PARTS: Mapping[str, type[TrainingPlan] | type[NetworkConfig]] = {
     "plan": TrainingPlan,

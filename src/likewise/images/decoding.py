@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BufferedReader, BytesIO
+from io import SEEK_END, BufferedReader, BytesIO
 from os import PathLike, fspath
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, _imaging
 from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
 from PIL.Image import Transpose
@@ -19,11 +19,16 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 from likewise.errors import ImageError, InvalidParameterError
 from likewise.images.collection import Pixels
+from likewise.images.pixel_budget import DECODING
 
 SUPPORTED_FORMATS = "JPEG, PNG, WebP, BMP, TIFF and GIF"
 HEAD = 32  # number of bytes that determine the format
 MAX_PIXELS = 178_956_970  # half a gigabyte of RGB; Pillow's own limit
 _TOO_LARGE = f"at most {MAX_PIXELS / 1e6:.0f} million pixels are read; save a smaller copy."
+
+# Pillow allocates large images in blocks. The C library returns blocks of more than 32 MB to the
+# system at once, but keeps smaller ones for the thread: eight threads then keep eight images.
+_imaging.set_block_size(2**26)
 
 # Pillow's classes are used directly: `Image.open` would check the size against a limit global
 # to the process, and pass an MPO (two JPEGs in one file) to a class that reads both.
@@ -65,6 +70,10 @@ _OTHER_SIGNATURES = [
     (0, b"<html", "a web page"),
 ]
 
+_PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by color type
+_MAX_DEFLATE = 1032  # largest ratio of compression
+_LARGE, _STRIP = 2**24, 2**22  # pixels
+_MODES_IN_STRIPS = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"})
 _ORIENTATION = 274  # EXIF tag
 _TRANSPOSE_OF = {
     2: Transpose.FLIP_LEFT_RIGHT,
@@ -133,12 +142,12 @@ def read(stream: BinaryIO, *, at_least: int | None = None) -> Pixels:
     try:
         image = opener(stream)
         _check_size(*image.size)
+        _check_png_data(stream, image)
         if at_least is not None:
             image.draft(image.mode, (at_least, at_least))
-        image.load()
-        transpose = _TRANSPOSE_OF.get(_orientation(image))
-        rgb = to_rgb(image)
-        return np.array(rgb if transpose is None else rgb.transpose(transpose))
+        with DECODING.reserve(image.width * image.height):
+            image.load()
+            return _upright_rgb(image)
     except ImageError:
         raise
     except Image.DecompressionBombError as error:  # raised before the size is known
@@ -194,6 +203,53 @@ def _check_size(width: int, height: int) -> None:
             f"is too large: {width} x {height} is {width * height / 1e6:,.0f} million pixels; "
             f"{_TOO_LARGE}"
         )
+
+
+def _upright_rgb(image: Image.Image) -> Pixels:
+    """Return a loaded image as an array; a large one in strips, without further copies."""
+    transpose = _TRANSPOSE_OF.get(_orientation(image))
+    is_small = image.width * image.height <= _LARGE
+    if is_small or transpose is not None or image.mode not in _MODES_IN_STRIPS:
+        rgb = to_rgb(image)
+        return np.array(rgb if transpose is None else rgb.transpose(transpose))
+    pixels = np.empty((image.height, image.width, 3), dtype=np.uint8)
+    height = max(1, _STRIP // image.width)
+    for top in range(0, image.height, height):
+        strip = image.crop((0, top, image.width, min(top + height, image.height)))
+        pixels[top : top + height] = np.asarray(to_rgb(strip))
+    return pixels
+
+
+def _check_png_data(stream: BinaryIO, image: Image.Image) -> None:
+    """Raise if the compressed data of a PNG are too short for the size in its header.
+
+    Deflate makes data at most 1,032 times shorter. Without this check, a file of a few bytes
+    reserves half a gigabyte before its data end.
+    """
+    if not isinstance(image, PngImageFile):
+        return
+    start = stream.tell()
+    stream.seek(24)  # bit depth and color type follow width and height in the first chunk
+    depth, color_type = stream.read(2)
+    n_bits = image.width * depth * _PNG_CHANNELS.get(color_type, 1)
+    needed = image.height * (1 + (n_bits + 7) // 8)
+    n_compressed, position = 0, len(b"\x89PNG\r\n\x1a\n")
+    while len(head := _at(stream, position, 8)) == 8:
+        length = int.from_bytes(head[:4], "big")
+        n_compressed += length if head[4:] == b"IDAT" else 0
+        position += 12 + length
+    n_file = stream.seek(0, SEEK_END)
+    stream.seek(start)
+    if min(n_compressed, n_file) * _MAX_DEFLATE < needed:
+        raise ImageError(
+            f"is broken or truncated (its header says {image.width} x {image.height} pixels, "
+            "which its data are too short for); copy it again from its source."
+        )
+
+
+def _at(stream: BinaryIO, position: int, n_bytes: int) -> bytes:
+    stream.seek(position)
+    return stream.read(n_bytes)
 
 
 def _orientation(image: Image.Image) -> int:

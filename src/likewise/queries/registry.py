@@ -1,27 +1,25 @@
 """Query strategies by name."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.queries.base import QueryStrategy, Random
-from likewise.queries.density import RepresentativeDifficult, TypiClust
-from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
-from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
-from likewise.queries.uncertainty import MarginDiversity, Uncertainty
+from likewise.queries.base import QueryStrategy
 
-STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
-    "csd": SimilarityChange,
-    "entropy": Entropy,
-    "joint": Joint,
-    "margin-diversity": MarginDiversity,
-    "random": Random,
-    "representative-difficult": RepresentativeDifficult,
-    "s-hp": HardPairs,
-    "s-up": UncertainPairs,
-    "sqrt-loss": SqrtLoss,
-    "typiclust": TypiClust,
-    "uncertainty": Uncertainty,
+#: Name -> module in `likewise.queries` and class, imported when first used.
+STRATEGIES: Mapping[str, str] = {
+    "csd": "occ:SimilarityChange",
+    "entropy": "occ:Entropy",
+    "joint": "pcl:Joint",
+    "margin-diversity": "uncertainty:MarginDiversity",
+    "random": "base:Random",
+    "representative-difficult": "density:RepresentativeDifficult",
+    "s-hp": "pcl:HardPairs",
+    "s-up": "pcl:UncertainPairs",
+    "sqrt-loss": "occ:SqrtLoss",
+    "typiclust": "density:TypiClust",
+    "uncertainty": "uncertainty:Uncertainty",
 }
 
 
@@ -41,11 +39,19 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
     parameters = {**_parse_numbers(key, assignments), **parameters}
     if key not in STRATEGIES:
         raise UnknownNameError("strategy", name.partition(":")[0], STRATEGIES)
-    known = inspect.signature(STRATEGIES[key]).parameters
+    strategy = strategy_class(key)
+    known = inspect.signature(strategy).parameters
     for parameter in parameters:
         if parameter not in known:
             raise UnknownNameError(f"parameter of strategy {key!r}", parameter, known)
-    return STRATEGIES[key](**parameters)
+    return strategy(**parameters)
+
+
+def strategy_class(key: str) -> Callable[..., QueryStrategy]:
+    """Return the class of a key of `STRATEGIES`."""
+    module, name = STRATEGIES[key].split(":")
+    found: Callable[..., QueryStrategy] = getattr(import_module(f"likewise.queries.{module}"), name)
+    return found
 
 
 def strategy_name(text: str) -> str:

@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from likewise.constraints.constraint import was_predicted
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer
 from likewise.errors import SessionError
-from likewise.estimators.kernel.calibration import (
-    ProgressEstimate,
-    estimate_progress,
-    was_predicted,
-)
+from likewise.estimators.kernel.calibration import ProgressEstimate, estimate_progress
 from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups

@@ -17,7 +17,7 @@ from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner
-from likewise.nn.losses.clustering import sharpen, student_t, target_divergence
+from likewise.nn.losses.clustering import sharpen, soft_assignment, target_divergence
 from likewise.random_streams import derive
 from likewise.types import Floats
 from likewise_bench.baselines.input_scaling import WIDTH
@@ -104,7 +104,7 @@ class AutoencoderNetwork(Network):
     def heads(self, features: Tensor) -> NetworkOutput:
         """Return embeddings, not normalised, and Student-t assignments [DEC]_."""
         z = self.embed(features)
-        return NetworkOutput(features, z, student_t(z, self.centres))
+        return NetworkOutput(features, z, soft_assignment(z, self.centres))
 
     @torch.no_grad()
     def initialize_centres(self, z: Floats, seed: int) -> None:

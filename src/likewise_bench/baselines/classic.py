@@ -12,7 +12,7 @@ from sklearn.decomposition import NMF as _NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.estimators.centroids import centroid_distances
+from likewise.estimators.kmeans import centroid_distances
 from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.partition_learner import Partition, PartitionBaseline, cluster_means

@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Question
 from likewise.errors import PoolExhaustedError
-from likewise.estimators.base import Watch
 from likewise.estimators.data import Data
+from likewise.estimators.fit_rounds import Watch
 from likewise.estimators.pair_questioner import recently_passed
 from likewise.estimators.parts import Learner, QueryState, Questioner
 from likewise.oracles.base import Oracle

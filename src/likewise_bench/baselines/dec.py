@@ -12,7 +12,7 @@ from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
-from likewise.nn.losses.pairwise import pairwise_nll
+from likewise.nn.losses.constrained import pairwise_nll
 from likewise.queries.base import QueryStrategy
 from likewise_bench.baselines.autoencoder import (
     AUTOENCODER_PLAN,

@@ -10,8 +10,8 @@ from torch import nn
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.centroids import centroid_distances, distance_soft_assign, mean_margin
 from likewise.estimators.data import Data, VectorData
+from likewise.estimators.kmeans import centroid_distances, distance_soft_assign, mean_margin
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
 from likewise.progress import Progress

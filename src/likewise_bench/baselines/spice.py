@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import ClusterNetwork, NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
 from likewise.nn.losses.contrastive import nt_xent

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from likewise.constraints.question import Question
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data
 from likewise.estimators.deep.dsac_targets import labels_of
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import EmbeddingNetwork
 from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.estimators.label_questioner import check_open, closed_images
 from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import TrainingPlan

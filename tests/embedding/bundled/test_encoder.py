@@ -12,8 +12,7 @@ import torch
 from likewise.embedding.bundled import encoder as encoder_module
 from likewise.embedding.bundled.encoder import BundledEncoder
 from likewise.embedding.bundled.network import load_network
-from likewise.embedding.embeddings import dequantize
-from likewise.embedding.encoder import grid_widths
+from likewise.embedding.embeddings import dequantize, grid_widths
 from likewise.embedding.registry import make_encoder
 from likewise.errors import EncoderError, InvalidParameterError
 from likewise.images.collection import Pixels

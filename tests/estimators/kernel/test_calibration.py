@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_blobs
 
+from likewise.constraints.constraint import allowed_classes, was_predicted
 from likewise.constraints.question import Answer, Question
 from likewise.embedding.embeddings import Embeddings
 from likewise.estimators.kernel.calibration import (
     TemperatureScaler,
-    allowed_classes,
     apply_temperature,
     estimate_progress,
-    was_predicted,
 )
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.metrics import expected_calibration_error

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from likewise.estimators import centroids, thread_limits
+from likewise.estimators import kmeans, thread_limits
 from likewise.estimators.kernel import (
     feature_spaces,
     features,
@@ -54,7 +54,7 @@ def test_threads_are_restored_after_an_error() -> None:
         query_selection.representative_in_learned_space,
         query_selection.uncertain_regions,
         features.pca_axes,
-        centroids.fit_centroids,
+        kmeans.fit_centroids,
         feature_spaces.FeatureSpaces._fit_partitions,
         seeded_partition.SeededPartition.fit,
         visual_words.VisualWords._fit_codebook,

@@ -7,11 +7,10 @@ import torch
 from torch import Tensor
 
 from likewise.errors import InvalidParameterError
-from likewise.nn.losses.clustering import cluster_entropy_loss, student_t, target_divergence
-from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
+from likewise.nn.losses.clustering import cluster_entropy_loss, soft_assignment, target_divergence
+from likewise.nn.losses.constrained import constrained_nt_xent, pairwise_nll, positive_weights
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
 from likewise.nn.losses.dsac import center_loss, self_paced, weighted_cross_entropy
-from likewise.nn.losses.pairwise import pairwise_nll
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
@@ -62,7 +61,7 @@ LOSSES: dict[str, Loss] = {
     "pairs": lambda a, b: pairwise_nll(
         a.log_softmax(1), b.log_softmax(1), 1 - 2 * (torch.arange(len(a)) % 2)
     ),
-    "student": lambda a, b: target_divergence(student_t(a, b), torch.eye(len(a)).to(a)),
+    "student": lambda a, b: target_divergence(soft_assignment(a, b), torch.eye(len(a)).to(a)),
 }
 CONTRASTS = [name for name in LOSSES if "contrast" in name or "active" in name or "constr" in name]
 

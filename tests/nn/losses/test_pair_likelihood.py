@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from likewise.errors import InvalidParameterError
-from likewise.nn.losses.pairwise import pairwise_nll
+from likewise.nn.losses.constrained import pairwise_nll
 
 
 def naive_pair_likelihood(p: Tensor, q: Tensor, relations: list[int]) -> float:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, Self
 from torch import Tensor, nn
 
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
 from likewise.estimators.data import Data, InputSpec
 from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import DEFAULT_CONFIG, cluster_network_factory
 from likewise.estimators.deep.objective import Batch, Objective
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
 from likewise.nn.losses.clustering import cluster_entropy_loss

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.errors import InvalidParameterError
-from likewise.estimators.batch_questions import BatchQuestions
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.inputs import Augmentation
 from likewise.estimators.deep.networks import Network, NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.deep.relations import LabelExtension, constrained_batches, fraction_met
+from likewise.estimators.fit_rounds import BatchQuestions
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, State
 from likewise.nn.device import make_runtime

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.question import DIFFERENT, SAME, Answer
-from likewise.types import Floats, Indexes
+from likewise.types import Floats
 
 Columns = npt.NDArray[np.bool_]
 _MAX_RECORDED = 300  # predictions that the temperature is fitted to
@@ -94,54 +93,6 @@ class TemperatureScaler:
             state[name] if name in state else state[old] for name, old in _NAMES_0_1.items()
         )
         self._probabilities, self._allowed = list(probabilities), list(allowed)
-
-
-def allowed_classes(answer: Answer, classes: Indexes, n_columns: int) -> Columns | None:
-    """Return which columns an answer allows for its image; None if it excludes nothing.
-
-    Parameters
-    ----------
-    answer : Answer
-    classes : array of shape (m,)
-        The columns of the images that it was compared with, in their order.
-    n_columns : int
-    """
-    question, given = answer.question, answer.answer
-    allowed = np.zeros(n_columns, dtype=bool)
-    if given in (SAME, DIFFERENT):
-        allowed[classes[0]] = True
-    elif question.kind == "choice" and given in question.groups:
-        allowed[classes[question.groups.index(given)]] = True
-    elif given in ("none", "new"):
-        allowed[classes] = True
-    else:
-        return None
-    return ~allowed if given in (DIFFERENT, "none", "new") else allowed
-
-
-def was_predicted(answer: Answer, probabilities: Floats) -> bool | None:
-    """Return whether the most likely classes give this answer; None if they give none.
-
-    Parameters
-    ----------
-    answer : Answer
-    probabilities : array of shape (n, k)
-    """
-    own, *others = probabilities[list(answer.question.images)].argmax(axis=1)
-    columns = np.array(others, dtype=np.intp)
-    allowed = allowed_classes(answer, columns, probabilities.shape[1])
-    return None if allowed is None else bool(allowed[own])
-
-
-def query_image(answer: Answer, probabilities: Floats) -> tuple[int, list[int]]:
-    """Return the image that a question is about, and those it is compared with.
-
-    A pair has no order: it is about the less certain of the two.
-    """
-    image, *others = answer.question.images
-    if answer.question.kind == "pair":
-        image, *others = sorted((image, *others), key=lambda i: probabilities[i].max())
-    return image, others
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from likewise.estimators.centroids import cosine_soft_assign, fit_centroids
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.types import Floats
 
 _KMEANS_SAMPLE = 5_000  # images

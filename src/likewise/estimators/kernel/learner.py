@@ -6,16 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from likewise.constraints.constraint import allowed_classes, query_image, was_predicted
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.estimators.data import Data, VectorData
-from likewise.estimators.kernel.calibration import (
-    TemperatureScaler,
-    allowed_classes,
-    apply_temperature,
-    query_image,
-    was_predicted,
-)
+from likewise.estimators.kernel.calibration import TemperatureScaler, apply_temperature
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks, concat_blocks
 from likewise.estimators.kernel.initial_clusters import InitialClusters

@@ -8,8 +8,9 @@ from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.errors import PoolExhaustedError, UnknownNameError
-from likewise.estimators.base import InteractiveClusterer, Watch
+from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data
+from likewise.estimators.fit_rounds import Watch
 from likewise.estimators.kernel.calibration import (
     ProgressEstimate,
     TemperatureScaler,

@@ -45,8 +45,8 @@ def _divergence(p: Tensor) -> Tensor:
     return (share * (log_share - uniform.log())).sum()
 
 
-def student_t(rows: Tensor, centres: Tensor, *, alpha: float = 1.0) -> Tensor:
-    r"""Return soft assignments of rows to centres; rows sum to one.
+def soft_assignment(rows: Tensor, centres: Tensor, *, alpha: float = 1.0) -> Tensor:
+    r"""Return DEC's soft assignment of rows to centres, by Student's t; rows sum to one.
 
     Parameters
     ----------

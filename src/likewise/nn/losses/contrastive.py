@@ -112,7 +112,7 @@ def nt_xent(rows_a: Tensor, rows_b: Tensor, *, temperature: float) -> Tensor:
         The two views; row ``i`` of both shows the same thing. They need not
         be normalised.
     temperature : float
-        :math:`\tau > 0`; smaller values look harder at the nearest rivals.
+        :math:`\tau > 0`; smaller values give more weight to the nearest negatives.
 
     Returns
     -------

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from likewise.errors import InvalidParameterError
-from likewise.nn.losses.clustering import sharpen, student_t, target_divergence
+from likewise.nn.losses.clustering import sharpen, soft_assignment, target_divergence
 
 
 @pytest.mark.parametrize("alpha", [1.0, 3.0])
 def test_assignments_agree_with_the_formula(alpha: float, rng: torch.Generator) -> None:
     rows = torch.randn(5, 3, generator=rng, dtype=torch.float64)
     centres = torch.randn(2, 3, generator=rng, dtype=torch.float64)
-    q = student_t(rows, centres, alpha=alpha)
+    q = soft_assignment(rows, centres, alpha=alpha)
     for i in range(5):
         raw = []
         for j in range(2):
@@ -36,7 +36,7 @@ def test_the_target_and_the_divergence_agree_with_the_formula(rng: torch.Generat
 
 def test_the_gradient_on_a_centre_is_finite() -> None:
     rows = torch.zeros(2, 3, requires_grad=True)
-    student_t(rows, torch.zeros(2, 3))[:, 0].sum().backward()
+    soft_assignment(rows, torch.zeros(2, 3))[:, 0].sum().backward()
     assert rows.grad is not None
     assert torch.isfinite(rows.grad).all()
 
@@ -54,4 +54,4 @@ def test_an_empty_cluster_stays_empty_and_costs_nothing() -> None:
 
 def test_an_alpha_without_a_distribution_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match=r"alpha must be greater than 0, got 0\.0"):
-        student_t(torch.zeros(1, 2), torch.zeros(2, 2), alpha=0.0)
+        soft_assignment(torch.zeros(1, 2), torch.zeros(2, 2), alpha=0.0)

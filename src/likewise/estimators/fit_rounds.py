@@ -1,16 +1,92 @@
-"""Questions inside a training batch, as OCC and PCL ask them: a callback of the learner."""
+"""The rounds of `fit`: warm up, then ask and train; questions between rounds or inside batches."""
 
 import warnings
-from typing import TYPE_CHECKING, Self, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from likewise.constraints.question import Question
-from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.question import Answer, Question
+from likewise.errors import InvalidParameterError, LikewiseWarning, PoolExhaustedError
+from likewise.progress import Progress
 from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
     from likewise.estimators.pair_questioner import PairQuestioner
     from likewise.oracles.base import Oracle
+
+Tell = Callable[[Sequence[Question], Sequence[Answer]], Any]
+Watch = Callable[["InteractiveClusterer"], None]
+
+
+def run_rounds(
+    estimator: "InteractiveClusterer",
+    oracle: "Oracle | None",
+    n_questions: int,
+    progress: Progress,
+    watch: Watch | None,
+) -> None:
+    """Warm up, then ask and train in rounds; the plan says whether questions are in batches."""
+    in_batches = BatchQuestions.of(estimator, oracle)
+    if in_batches is not None:
+        with in_batches:
+            _run_rounds(estimator, None, n_questions, progress, watch)
+    else:
+        _run_rounds(estimator, oracle, n_questions, progress, watch)
+
+
+def _run_rounds(
+    estimator: "InteractiveClusterer",
+    oracle: "Oracle | None",
+    n_questions: int,
+    progress: Progress,
+    watch: Watch | None,
+) -> None:
+    """Warm up unless that is done, then ask `oracle` before the training of each round."""
+    learner = estimator.learner_
+    if learner.plan.warmup_epochs and not estimator._is_warm:
+        estimator.train(learner.plan.warmup_epochs, progress=progress)
+        estimator._is_warm = True
+        estimator.save_checkpoint()
+    estimator._is_warm = True
+    for n in estimator._questions_per_round(n_questions if oracle is not None else 0):
+        if oracle is not None and n and estimator.asks and not learner.is_mid_round:
+            estimator.ask_oracle(oracle, n)
+        estimator.train(progress=progress)
+        estimator.round_ += 1
+        estimator.save_checkpoint()
+        if watch is not None:
+            watch(estimator)
+
+
+def ask_oracle(
+    questions: Sequence[Question], oracle: "Oracle", graph: ConstraintGraph, tell: Tell
+) -> int:
+    """Have questions answered one after another; return how many were asked.
+
+    Questions of one round are chosen together, so the answer to one may imply another,
+    which is then not asked.
+    """
+    n_asked = 0
+    for question in questions:
+        if not is_implied(question, graph):
+            tell([question], oracle.answer([question]))
+            n_asked += 1
+    return n_asked
+
+
+def is_implied(question: Question, graph: ConstraintGraph) -> bool:
+    """Return whether the answer to a pair or label question follows from the constraints."""
+    if question.kind == "pair":
+        return graph.relation(*question.images) != 0
+    if question.kind == "label":
+        return int(graph.groups()[question.images[0]]) in graph.group_names()
+    return False
+
+
+def warn_exhausted(error: PoolExhaustedError, n_left: int) -> None:
+    """Warn that `fit` asked fewer questions than it was allowed to."""
+    warnings.warn(f"{error} Asked the {n_left} that were left.", LikewiseWarning, stacklevel=6)
 
 
 class BatchQuestions:
@@ -65,7 +141,7 @@ class BatchQuestions:
                 f"{plan.first_query_epoch} on, and only about open pairs inside the batch. "
                 "Train for more epochs, or raise questions_per_batch.",
                 LikewiseWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def begin_epoch(self) -> None:
