@@ -5,7 +5,7 @@ import pytest
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError
-from likewise.workspace.group_commit import GroupCommit
+from likewise.workspace.criterion import GroupCommit
 from likewise.workspace.workspace import Workspace
 
 

@@ -1,8 +1,9 @@
 """One criterion at work: its question queue, status and review, and every change of its answers."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Answer, Question
@@ -11,7 +12,6 @@ from likewise.session.criteria import Criterion
 from likewise.session.groups import Group
 from likewise.session.log import Entry
 from likewise.session.session import Session
-from likewise.workspace.group_commit import GroupCommit
 from likewise.workspace.group_edits import (
     GivenAnswer,
     GroupEdits,
@@ -23,6 +23,8 @@ from likewise.workspace.question_queue import QuestionQueue
 from likewise.workspace.review import Conflict, Review
 from likewise.workspace.status import Status
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 TRAIN_AT = 5  # answers after which training starts at once
 OnChange = Callable[[str, str, int], None]
 
@@ -294,3 +296,66 @@ def _is_repeated(answer: Answer, previous: Answer | None) -> bool:
     if previous is None:
         return False
     return (answer.question, answer.answer) == (previous.question, previous.answer)
+
+
+@dataclass
+class _Request(Generic[Item, Result]):
+    item: Item
+    result: Result | None = None
+    error: BaseException | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.result is not None or self.error is not None
+
+
+class GroupCommit(Generic[Item, Result]):
+    """Writes all waiting items in one transaction, with one fsync; each caller gets its own result.
+
+    The first caller writes for all that wait at that time. If a batch fails, its items are
+    written one by one, so that an invalid item fails alone.
+
+    Parameters
+    ----------
+    write : callable
+        Takes a list of items and returns one result per item, none of them None; or raises
+        without having written anything.
+
+    Examples
+    --------
+    >>> GroupCommit(lambda numbers: [2 * number for number in numbers])(4)
+    8
+    """
+
+    def __init__(self, write: Callable[[list[Item]], Sequence[Result]]) -> None:
+        self._write = write
+        self._waiting: list[_Request[Item, Result]] = []
+        self._list_lock, self._write_lock = threading.Lock(), threading.Lock()
+
+    def __call__(self, item: Item) -> Result:
+        """Return the result of one item, or raise its error."""
+        request: _Request[Item, Result] = _Request(item)
+        with self._list_lock:
+            self._waiting.append(request)
+        with self._write_lock:
+            if not request.is_done:
+                with self._list_lock:
+                    batch, self._waiting = self._waiting, []
+                self._process(batch)
+        if request.error is not None:
+            raise request.error
+        assert request.result is not None  # `write` returns a result for each item
+        return request.result
+
+    def _process(self, batch: list[_Request[Item, Result]]) -> None:
+        try:
+            results = self._write([request.item for request in batch])
+        except BaseException as error:  # raised in the thread of its caller, which may be another
+            if len(batch) == 1:
+                batch[0].error = error
+                return
+            for request in batch:
+                self._process([request])
+            return
+        for request, result in zip(batch, results, strict=True):
+            request.result = result
