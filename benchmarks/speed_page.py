@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.load_test import LoadResult, LoadTest
 from benchmarks.synthetic_load_data import keep_vectors, paint
-from likewise.embedding.registry import DEFAULT
+from likewise.embedding.registry import DEFAULT_ENCODER
 from likewise.errors import LikewiseError
 from likewise.images.files import read_folder
 from likewise.session.session import Session
@@ -49,7 +49,7 @@ def prepare(folder: Path, n_images: int) -> None:
     paint(folder, n_images, _GROUPS)
     with Session.create(folder.with_suffix(".likewise"), read_folder(folder)) as session:
         session.add_criterion(_BY, _GROUPS)
-        keep_vectors(session.path, session.images.hashes, session.images.names, DEFAULT)
+        keep_vectors(session.path, session.images.hashes, session.images.names, DEFAULT_ENCODER)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from likewise.embedding.cache import EmbeddingCache, default_cache_folder
 from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
-from likewise.embedding.registry import DEFAULT, make_encoder
+from likewise.embedding.registry import DEFAULT_ENCODER, make_encoder
 from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels, Skipped, summarize_skipped
 from likewise.images.files import FileCollection
@@ -135,7 +135,7 @@ def _embedded(
     run: RunSpec, collection: ImageCollection, parts: Parts, step: Step
 ) -> tuple[Inputs, list[Skipped]]:
     """Return the embeddings of the readable images, and the reasons for skipping the others."""
-    encoder = make_encoder(run.encoder or DEFAULT)
+    encoder = make_encoder(run.encoder or DEFAULT_ENCODER)
     wanted = np.concatenate(parts)
     # A folder is embedded as a whole: reduced decoding of large files needs a FileCollection.
     is_whole = isinstance(collection, FileCollection) or len(wanted) == len(collection)

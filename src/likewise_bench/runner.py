@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import wraps
 from typing import Any
 
-from likewise.embedding.registry import DEFAULT
+from likewise.embedding.registry import DEFAULT_ENCODER
 from likewise.errors import AnswersEndedError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.params import NetworkConfig, TrainingPlan
@@ -157,7 +157,11 @@ def make_run_method(run: RunSpec, n_values: int) -> InteractiveClusterer:
         )
     n_clusters: Any = None if run.n_clusters == "auto" else run.n_clusters or n_values
     model = make_method(run.method, n_clusters, preset=run.preset, settings=settings, seed=run.seed)
-    return from_scratch(model) if run.from_scratch else with_encoder(model, run.encoder or DEFAULT)
+    return (
+        from_scratch(model)
+        if run.from_scratch
+        else with_encoder(model, run.encoder or DEFAULT_ENCODER)
+    )
 
 
 def _questions(run: RunSpec, cls: type[InteractiveClusterer]) -> dict[str, Any]:

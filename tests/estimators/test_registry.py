@@ -7,7 +7,7 @@ from likewise.errors import ModelFileError, UnknownNameError
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.kmeans import KMeans
 from likewise.estimators.registry import (
-    DEFAULT,
+    DEFAULT_METHOD,
     METHODS,
     all_methods,
     load_method,
@@ -28,7 +28,7 @@ def test_an_unknown_method_raises_an_error_with_the_nearest_name() -> None:
 
 
 def test_the_default_method_is_registered() -> None:
-    assert DEFAULT in METHODS
+    assert DEFAULT_METHOD in METHODS
 
 
 def test_a_model_is_loaded_without_naming_its_method(tmp_path: Path) -> None:

@@ -34,18 +34,18 @@ def embed(
     """
     from likewise.cli.console import ProgressBars
     from likewise.cli.sessions import embed_images, embedding_cache, read_images, skipped_as_json
-    from likewise.embedding.registry import DEFAULT, check_encoder
+    from likewise.embedding.registry import DEFAULT_ENCODER, check_encoder
 
     description = out.with_suffix(".json")
     check_image_folder(folder, "embed", takes_session=False)
     check_new_path(out)
     check_new_path(description)
-    check_encoder(encoder or DEFAULT)
+    check_encoder(encoder or DEFAULT_ENCODER)
     with ProgressBars() as bars:
         collection = read_images(folder, bars)
-        embeddings = embed_images(collection, encoder or DEFAULT, embedding_cache(), bars)
+        embeddings = embed_images(collection, encoder or DEFAULT_ENCODER, embedding_cache(), bars)
     content = json.dumps(
-        _describe(embeddings, collection, encoder or DEFAULT), ensure_ascii=False, indent=1
+        _describe(embeddings, collection, encoder or DEFAULT_ENCODER), ensure_ascii=False, indent=1
     )
     write_matrix(out, embeddings)
     replace_file(description, content.encode("utf-8", "backslashreplace"))

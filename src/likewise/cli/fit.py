@@ -24,7 +24,7 @@ from likewise.cli.options import (
 )
 from likewise.cli.sessions import check_image_folder
 from likewise.errors import InvalidParameterError
-from likewise.estimators.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from likewise.cli.fit_session import FitSession, Trained
@@ -45,7 +45,7 @@ Checkpoint = Annotated[
 def fit(
     folder: Folder,
     k: Clusters,
-    method: Method = DEFAULT,
+    method: Method = DEFAULT_METHOD,
     out: ModelFolder = None,
     by: By = "clusters",
     answers: Answers = None,
@@ -73,7 +73,7 @@ def fit(
     """
     from likewise.cli.console import ProgressBars
     from likewise.cli.fit_session import FitSession, train
-    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import DEFAULT_ENCODER as BUNDLED
     from likewise.embedding.registry import check_encoder
     from likewise.estimators.registry import from_scratch, make_method, with_encoder
 

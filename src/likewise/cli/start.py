@@ -69,7 +69,7 @@ def start(
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
     """
     from likewise.cli.console import ProgressBars
-    from likewise.embedding.registry import DEFAULT as BUNDLED
+    from likewise.embedding.registry import DEFAULT_ENCODER as BUNDLED
     from likewise.embedding.registry import check_encoder
     from likewise.server.page_address import PageAddress, bind_preferred, choose_token
     from likewise.workspace.workspace import Workspace

@@ -9,9 +9,9 @@ from typing import Any
 from likewise.embedding.embeddings import Encoder
 from likewise.errors import MissingExtraError, UnknownNameError
 
-DEFAULT = "bundled"
+DEFAULT_ENCODER = "bundled"
 _BUNDLED = re.compile(r"efficientnet-(lite0|lite2)(?:-(\d+)(?:-grid-palette)?)?")
-_NAMES = (DEFAULT, "efficientnet-lite0", "efficientnet-lite2")
+_NAMES = (DEFAULT_ENCODER, "efficientnet-lite0", "efficientnet-lite2")
 #: Names that `make_encoder` accepts; the last one is a pattern.
 ENCODERS = (*_NAMES, "hf:ID-OR-FOLDER")
 # Module and function or class, imported when first used.
@@ -20,7 +20,7 @@ _HUB_ENCODER = "likewise.embedding.huggingface:hub_encoder"
 _FIND_HUB_MODEL = "likewise.embedding.hub:find_model"
 
 
-def make_encoder(name: str = DEFAULT, *, allow_download: bool = True) -> Encoder:
+def make_encoder(name: str = DEFAULT_ENCODER, *, allow_download: bool = True) -> Encoder:
     """Return the encoder called `name`.
 
     Parameters
@@ -44,7 +44,7 @@ def make_encoder(name: str = DEFAULT, *, allow_download: bool = True) -> Encoder
         If the encoder cannot be loaded.
     """
     encoder: Encoder
-    if name == DEFAULT:
+    if name == DEFAULT_ENCODER:
         encoder = _load(_BUNDLED_ENCODER)()
     elif match := _BUNDLED.fullmatch(name):
         variant, size = match.groups()
@@ -81,7 +81,7 @@ def _load(place: str) -> Any:
 
 
 def _is_hub_model(name: str) -> bool:
-    is_bundled = name == DEFAULT or _BUNDLED.fullmatch(name)
+    is_bundled = name == DEFAULT_ENCODER or _BUNDLED.fullmatch(name)
     return not is_bundled and (name.startswith("hf:") or "/" in name or Path(name).is_dir())
 
 

@@ -1,4 +1,4 @@
-"""Encoders that run a torch network: the common class, and any ``nn.Module`` as an encoder."""
+"""Encoders that run a torch network: base of the Hugging Face encoders, and any ``nn.Module``."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

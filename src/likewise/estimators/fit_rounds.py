@@ -95,7 +95,7 @@ class BatchQuestions:
     Parameters
     ----------
     estimator : InteractiveClusterer
-        Its questioner is a `PairQuestioner`, its learner `asks_in_batches`.
+        Its questioner is a `PairQuestioner`, its learner `supports_batch_queries`.
     oracle : Oracle
     """
 
@@ -115,7 +115,10 @@ class BatchQuestions:
     @staticmethod
     def check(estimator: "InteractiveClusterer") -> None:
         """Raise if the plan wants questions inside batches and the method cannot ask them."""
-        can_ask = estimator.learner_.asks_in_batches and estimator.questioner_.asks_in_batches
+        can_ask = (
+            estimator.learner_.supports_batch_queries
+            and estimator.questioner_.supports_batch_queries
+        )
         if _is_wanted(estimator) and not can_ask:
             raise InvalidParameterError(
                 f"{type(estimator).__name__} asks between rounds only, got "

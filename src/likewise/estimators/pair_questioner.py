@@ -41,7 +41,7 @@ class PairQuestioner(Questioner):
         Number of first questions drawn at random.
     """
 
-    asks_in_batches = True
+    supports_batch_queries = True
 
     def __init__(
         self,

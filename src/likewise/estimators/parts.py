@@ -97,7 +97,7 @@ class Learner(ABC):
         Whether a training was interrupted; `train` then continues it.
     is_checkpoint_due : bool
         Whether to write a checkpoint after the present epoch.
-    asks_in_batches : bool
+    supports_batch_queries : bool
         Whether questions can be asked inside a batch: then it has `batch_questions`, a
         `BatchQuestions` or None, to call after both views of each batch are computed.
     """
@@ -106,7 +106,7 @@ class Learner(ABC):
     history: list[dict[str, float]]
     is_mid_round: bool = False
     is_checkpoint_due: bool = True
-    asks_in_batches: bool = False
+    supports_batch_queries: bool = False
     batch_questions: "BatchQuestions | None" = None
 
     @abstractmethod
@@ -147,12 +147,12 @@ class Questioner(ABC):
     ----------
     ask_again_after : int or None
         Answers after which `fit` proposes questions anew within a round; None: once a round.
-    asks_in_batches : bool
+    supports_batch_queries : bool
         Whether it can ask inside a training batch, as `PairQuestioner` can.
     """
 
     ask_again_after: int | None = None
-    asks_in_batches: bool = False
+    supports_batch_queries: bool = False
 
     @abstractmethod
     def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:

@@ -21,7 +21,7 @@ METHODS: Mapping[str, str] = {
     "pcl": "likewise.estimators.deep.pcl:PCL",
     "kmeans": "likewise.estimators.kmeans:KMeans",
 }
-DEFAULT = "likewise"
+DEFAULT_METHOD = "likewise"
 ENTRY_POINTS = "likewise.methods"  # each gives a mapping such as `METHODS`
 
 
@@ -127,7 +127,7 @@ def with_encoder(model: "InteractiveClusterer", encoder: str) -> "InteractiveClu
 
     ``bundled`` may be another network in a later release; the model remembers which it is.
     """
-    from likewise.embedding.registry import DEFAULT as DEFAULT_ENCODER
+    from likewise.embedding.registry import DEFAULT_METHOD as DEFAULT_ENCODER
     from likewise.embedding.registry import make_encoder
 
     name = make_encoder(encoder).name if encoder == DEFAULT_ENCODER else encoder

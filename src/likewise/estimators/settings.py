@@ -1,4 +1,7 @@
-"""Parameters in force of an estimator: presets, ``KEY=VALUE`` settings, names of release 0.1."""
+"""Effective parameters of an estimator: presets, ``KEY=VALUE`` settings, renamed parameters of 0.1.
+
+Parameters of release 0.1 that are gone are ignored.
+"""
 
 import inspect
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The oracle protocol, and oracles that count answers and that replay recorded ones.
+"""The oracle protocol, an oracle of recorded answers, and one that counts its answers.
 
 Only oracles and metrics have access to true labels.
 """

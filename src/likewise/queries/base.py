@@ -11,7 +11,7 @@ from likewise.constraints.question import Relation, Relations
 from likewise.errors import InvalidParameterError, PoolExhaustedError
 from likewise.types import Indexes, Pairs
 
-FloatArray = npt.NDArray[np.floating]  # of any precision: embeddings, probabilities, scores
+FloatArray = npt.NDArray[np.floating]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -91,14 +91,15 @@ def join_views(first: FloatArray, second: FloatArray) -> FloatArray:
 class QueryStrategy(Protocol):
     """A strategy scores pairs; `select` excludes known pairs and breaks ties.
 
-    If a strategy has the class attribute ``is_drawn = True``, its scores are log weights, and
+    A strategy is a frozen dataclass of its parameters. If it has the class attribute ``is_drawn = True``, its scores are log weights, and
     pairs are sampled with these weights instead of taken in order of score.
     """
 
     def score(self, pool: Pool, pairs: Pairs) -> FloatArray:
         """Return a score for each pair ``(m, 2)``; the highest is asked first.
 
-        A pair with score ``-inf`` is never asked.
+        Scores are float64 without NaN, do not depend on the order of the pairs, and may be empty. A
+        pair with score ``-inf`` is never asked.
         """
 
 

@@ -1,4 +1,8 @@
-"""Query strategies by name."""
+"""Query strategies by name.
+
+To add one: a class with `score` (see `QueryStrategy`), an entry here, and a line in
+``tests/queries/test_contract.py``.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -1,7 +1,8 @@
 """Results of the last training run: probabilities and labels of every image.
 
-The file can be recomputed from the answers. It is stored with the model and not
-in the database, because the worker process writes it.
+Probabilities are the model's own; labels satisfy the answers. The file can be recomputed
+from the answers. It is stored with the model and not in the database, because the
+worker process and group edits write it.
 """
 
 import os

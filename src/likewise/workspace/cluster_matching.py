@@ -71,7 +71,7 @@ def save_matched_results(
 
     Parameters
     ----------
-    model : PersonalClusterer
+    model : InteractiveClusterer
         Trained; its clusters are renumbered.
     positions : array of shape (n,)
         Of the model's images in the session.

@@ -25,7 +25,7 @@ from likewise.workspace.status import Status
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-TRAIN_AT = 5  # answers after which training starts at once
+TRAIN_AFTER_ANSWERS = 5  # answers after which training starts at once
 OnChange = Callable[[str, str, int], None]
 
 
@@ -69,7 +69,7 @@ class CriterionSession:
         Of the criterion.
     on_change : callable
         Called after every change with the name, the event (``"answers"`` or ``"groups"``) and
-        how many answers changed: `TRAIN_AT` or more if training should start at once.
+        how many answers changed: `TRAIN_AFTER_ANSWERS` or more if training should start at once.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class CriterionSession:
         with self._session.lock:
             answers = move_answers(images, group, gallery, self._session.graph(self.name))
             results = self._save(answers, who)
-        self._on_change(self.name, "answers", TRAIN_AT)
+        self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return results
 
     def split_group(
@@ -240,7 +240,7 @@ class CriterionSession:
             results = self._save(answers, who)
             self._invalidate()
             self._edits.add_column(key)
-        self._on_change(self.name, "answers", TRAIN_AT)
+        self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return key, results
 
     def _save(self, given: Sequence[GivenAnswer], who: str) -> list[AnswerResult]:
@@ -267,7 +267,7 @@ class CriterionSession:
             self._invalidate()
         self._on_change(self.name, "groups", 0)
         if merge_into is not None:  # earlier answers have another meaning for the model now
-            self._on_change(self.name, "answers", TRAIN_AT)
+            self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return changed
 
     # -- changes from outside -------------------------------------------------------

@@ -11,14 +11,14 @@ from likewise.errors import LikewiseError
 from likewise.session.criteria import Criterion
 from likewise.session.images import Changes
 from likewise.session.session import Session
-from likewise.workspace.criterion import TRAIN_AT, CriterionSession
+from likewise.workspace.criterion import TRAIN_AFTER_ANSWERS, CriterionSession
 from likewise.workspace.folder_watch import FolderWatch
 from likewise.workspace.thumbnails import Thumbnails
 from likewise.workspace.worker import Worker
 from likewise.workspace.worker_process import Message
 
 IMAGE_CHANGES = ("added", "renamed", "returned", "missing", "broken")
-_TRAIN_AFTER = 1.5  # seconds without a further answer, after which training starts
+_TRAIN_IDLE_SECONDS = 1.5  # seconds without a further answer, after which training starts
 Listener = Callable[[Message], None]
 
 
@@ -156,7 +156,7 @@ class Workspace:
         return added
 
     def _criterion_changed(self, name: str, event: str, n_answers: int) -> None:
-        """Publish a change; train after `TRAIN_AT` answers, or when no further answer arrives."""
+        """Publish a change; train after some answers, or when no further one arrives."""
         self.events.publish({"event": event, "criterion": name})
         if not n_answers:
             return
@@ -165,10 +165,10 @@ class Workspace:
             timer = self._timers.pop(name, None)
             if timer is not None:
                 timer.cancel()
-            if self._n_new[name] >= TRAIN_AT:
+            if self._n_new[name] >= TRAIN_AFTER_ANSWERS:
                 self._train(name)
             elif not self._is_closed:
-                timer = threading.Timer(_TRAIN_AFTER, self._train, (name,))
+                timer = threading.Timer(_TRAIN_IDLE_SECONDS, self._train, (name,))
                 timer.daemon = True
                 self._timers[name] = timer
                 timer.start()

@@ -35,7 +35,9 @@ Clusters = Annotated[
 Strategy = Annotated[
     str | None,
     typer.Option(
-        "--strategy", metavar="NAME", help="Query strategy; likewise accepts only random."
+        "--strategy",
+        metavar="NAME",
+        help="Query strategy, for methods that ask about pairs. Method likewise: random.",
     ),
 ]
 Kinds = Annotated[

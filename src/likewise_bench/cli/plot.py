@@ -13,7 +13,7 @@ from likewise.cli.options import (
     as_settings,
 )
 from likewise.errors import InvalidParameterError
-from likewise.estimators.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT_METHOD
 from likewise_bench.cli.options import (
     Criterion,
     Data,
@@ -39,7 +39,7 @@ def plot_(
     kind: Plot,
     out: ImageFile,
     files: PlottedResults = None,
-    method: Method = DEFAULT,
+    method: Method = DEFAULT_METHOD,
     dataset: Dataset = None,
     data: Data = None,
     images: Images = None,

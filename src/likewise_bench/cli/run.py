@@ -26,7 +26,7 @@ from likewise.cli.options import (
     Settings,
     as_settings,
 )
-from likewise.estimators.registry import DEFAULT
+from likewise.estimators.registry import DEFAULT_METHOD
 from likewise_bench.cli.options import (
     Clusters,
     Criterion,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def run_(
-    method: Method = DEFAULT,
+    method: Method = DEFAULT_METHOD,
     dataset: Dataset = None,
     data: Data = None,
     images: Images = None,

@@ -195,7 +195,7 @@ def _lost(clean: Group, noisy: Group) -> list[float]:
     return [before[row["seed"]] - row["acc"] for row in noisy.rows if row["seed"] in before]
 
 
-DEFAULT = "answers"
+DEFAULT_LAYOUT = "answers"
 
 
 class Layout(Protocol):
@@ -207,10 +207,15 @@ class Layout(Protocol):
 
 def layouts() -> dict[str, Layout]:
     """Return the layouts: ``answers``, and one for each result table of the papers."""
-    return {DEFAULT: by_answers, **{name: partial(paper_layout, name) for name in paper_tables()}}
+    return {
+        DEFAULT_LAYOUT: by_answers,
+        **{name: partial(paper_layout, name) for name in paper_tables()},
+    }
 
 
-def make_tables(rows: Sequence[Row], layout: str = DEFAULT, *, times: bool = True) -> list[Table]:
+def make_tables(
+    rows: Sequence[Row], layout: str = DEFAULT_LAYOUT, *, times: bool = True
+) -> list[Table]:
     """Return the tables of some rows.
 
     Raises

@@ -72,7 +72,7 @@ class NetworkLearner(Learner):
         predict_batch: int = PREDICT_BATCH,
     ) -> None:
         self.objective, self.augmentation, self.plan = objective, augmentation, plan
-        self.asks_in_batches = objective.asks_in_batches
+        self.supports_batch_queries = objective.supports_batch_queries
         self._make_network, self._extension = make_network, extension
         self._query_space, self._predict_batch = query_space, predict_batch
 

@@ -1,4 +1,4 @@
-"""What a deep method defines: the loss of one step, computed from a batch."""
+"""What a deep method defines: the named terms of a step's loss, which is their unweighted sum."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -27,12 +27,12 @@ class Objective(ABC):
     ----------
     pretrains : bool
         Whether the plan's warm-up epochs are a stage that `train` does first if `fit` did not.
-    asks_in_batches : bool
+    supports_batch_queries : bool
         Whether questions may be asked inside a batch: `terms` uses two views and relations.
     """
 
     pretrains: ClassVar[bool] = False
-    asks_in_batches: ClassVar[bool] = False
+    supports_batch_queries: ClassVar[bool] = False
 
     @abstractmethod
     def terms(self, batch: "Batch") -> dict[str, Tensor]:

@@ -72,7 +72,7 @@ class OCCObjective(Objective):
     """
 
     settings: "OCC"
-    asks_in_batches: ClassVar[bool] = True
+    supports_batch_queries: ClassVar[bool] = True
 
     def terms(self, batch: Batch) -> dict[str, Tensor]:
         """Return Eq. (3) in both spaces, NT-Xent of assignment columns, and cluster entropy."""

@@ -95,7 +95,7 @@ class PCLObjective(Objective):
     """
 
     settings: "PCL"
-    asks_in_batches: ClassVar[bool] = True
+    supports_batch_queries: ClassVar[bool] = True
 
     def terms(self, batch: Batch) -> dict[str, Tensor]:
         """Return Eq. (1) of projections and of assignments, Eq. (5) of columns, and entropy."""

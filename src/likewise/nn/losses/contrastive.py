@@ -1,4 +1,7 @@
-"""Contrastive losses: NT-Xent, its constrained form (PCL) and OCC's form with answered pairs."""
+"""NT-Xent, OCC's form with answered pairs, and the similarities they share.
+
+PCL's form, which both methods can use, is in `likewise.nn.losses.constrained`.
+"""
 
 import torch
 import torch.nn.functional as F

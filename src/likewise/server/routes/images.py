@@ -13,7 +13,7 @@ from likewise.server.routes import By, ImageId
 from likewise.workspace.map2d import SCALE, load_map
 from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
 
-_CHUNK = 2_000  # numbers of the map that are formatted at a time
+_NUMBERS_PER_CHUNK = 2_000  # numbers of the map that are formatted at a time
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
@@ -83,5 +83,8 @@ def format_numbers(column: npt.NDArray[np.integer]) -> str:
     >>> format_numbers(np.array([3, -1]))
     '3,-1'
     """
-    chunks = (column[start : start + _CHUNK].tolist() for start in range(0, len(column), _CHUNK))
+    chunks = (
+        column[start : start + _NUMBERS_PER_CHUNK].tolist()
+        for start in range(0, len(column), _NUMBERS_PER_CHUNK)
+    )
     return ",".join(",".join(map(str, chunk)) for chunk in chunks)
