@@ -127,8 +127,7 @@ def with_encoder(model: "InteractiveClusterer", encoder: str) -> "InteractiveClu
 
     ``bundled`` may be another network in a later release; the model remembers which it is.
     """
-    from likewise.embedding.registry import DEFAULT_METHOD as DEFAULT_ENCODER
-    from likewise.embedding.registry import make_encoder
+    from likewise.embedding.registry import DEFAULT_ENCODER, make_encoder
 
     name = make_encoder(encoder).name if encoder == DEFAULT_ENCODER else encoder
     changes: dict[str, str | None] = {"encoder": name}

@@ -91,8 +91,9 @@ def join_views(first: FloatArray, second: FloatArray) -> FloatArray:
 class QueryStrategy(Protocol):
     """A strategy scores pairs; `select` excludes known pairs and breaks ties.
 
-    A strategy is a frozen dataclass of its parameters. If it has the class attribute ``is_drawn = True``, its scores are log weights, and
-    pairs are sampled with these weights instead of taken in order of score.
+    A strategy is a frozen dataclass of its parameters. If it has the class attribute
+    ``is_drawn = True``, its scores are log weights, and pairs are sampled with these weights
+    instead of taken in order of score.
     """
 
     def score(self, pool: Pool, pairs: Pairs) -> FloatArray:

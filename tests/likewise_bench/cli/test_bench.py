@@ -50,7 +50,7 @@ def test_list_imports_no_method() -> None:
 
 def test_help_names_the_only_strategy_of_the_default_method(run: Run) -> None:
     words = done(run("bench", "run", "--help")).stdout.replace("│", " ").split()
-    assert "likewise accepts only random." in " ".join(words)
+    assert "Method likewise: random." in " ".join(words)
 
 
 SWEEP = """
