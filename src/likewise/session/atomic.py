@@ -150,6 +150,8 @@ def make_folder(path: Path) -> None:
     """Create a folder and its parents, each with the permissions of the folder it is in."""
     if path.is_dir():
         return
+    if path.exists():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
     make_folder(path.parent)
     path.mkdir(mode=permissions_in(path.parent, 0o777), exist_ok=True)
 
