@@ -98,7 +98,7 @@ class PCLObjective(Objective):
     supports_batch_queries: ClassVar[bool] = True
 
     def terms(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the terms of Eq. (5): Eq. (3) of z and of p, Eq. (4) of columns, and the entropy."""
+        """Return the terms of Eq. (5): Eq. (3) of z and of p, Eq. (4) of columns, and entropy."""
         s, (a, b), relations = self.settings, batch.views, batch.relations.relations
         constrained = partial(
             constrained_nt_xent, relations=relations, weights=self.weights(batch), norm=s.norm
