@@ -58,7 +58,7 @@ def constraints_bench(n_images: int = 1_000_000, n_answers: int = 100_000) -> No
         for row in (telling, *time_graph(case, graph, answers, rng)):
             write(f"{row}\n")
     write(f"{time_retraction(stream(0, 'speed', 'retraction'), n_answers // 50)}\n")
-    write(f"{time_assignment(stream(0, 'speed', 'honour'))}\n")
+    write(f"{time_assignment(stream(0, 'speed', 'assignment'))}\n")
     for case in CASES:
         megabytes = _memory_of(case, n_images, n_answers)
         write(f"{case:<34} {'memory of the process':<26} {megabytes:>10,.0f} MB of 300\n")

@@ -48,13 +48,13 @@ def likewise_bench() -> Iterator[str]:
     bundled = make_encoder()
     seen = dict(bundled.blocks), dict(patch_grids(bundled))
     sizes = ((60_000, *seen, 3.0), (1_000_000, MILLION, nowhere, 20.0))
-    for n_images, facets, grids, most in sizes:
+    for n_images, blocks, grids, most in sizes:
         # One process per size, because peak memory never decreases.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            wait = alone.submit(measure, n_images, facets, grids).result()
+            wait = alone.submit(measure, n_images, blocks, grids).result()
         n_bytes = sum(grid_widths(grids).values())
-        places = f" and {n_bytes:,} bytes of places" if grids else ""
-        numbers = f"{sum(facets.values()):,} numbers{places} each"
+        patches = f" and {n_bytes:,} bytes of patches" if grids else ""
+        numbers = f"{sum(blocks.values()):,} numbers{patches} each"
         yield f"{n_images:,} images, {numbers}, up to {_ANSWERS[-1]} answers:"
         yield f"  start                        {wait.start:8.2f} s"
         yield _row("training after ten answers", wait.train, most, "s")  # the longest
@@ -62,9 +62,9 @@ def likewise_bench() -> Iterator[str]:
         yield _row("memory beyond the vectors", wait.memory_mb, MEMORY_MB, "MB")
 
 
-def measure(n_images: int, facets: Mapping[str, int], grids: Grids) -> Wait:
+def measure(n_images: int, blocks: Mapping[str, int], grids: Grids) -> Wait:
     """Return the measurements for `n_images` images."""
-    X, truth = _collection(n_images, facets, grids)
+    X, truth = _collection(n_images, blocks, grids)
     oracle, before = LabelOracle(truth), peak_memory_mb()
     model = Likewise(_K, random_state=0)
     began = time.perf_counter()
@@ -98,22 +98,22 @@ def _converse(model: Likewise, oracle: LabelOracle, n: int) -> list[float]:
 
 
 def _collection(
-    n_images: int, facets: Mapping[str, int], grids: Grids
+    n_images: int, blocks: Mapping[str, int], grids: Grids
 ) -> tuple[Embeddings, npt.NDArray[np.intp]]:
     """Return vectors in ten overlapping Gaussian clusters, and the cluster of each."""
     rng = stream(0, "speed of likewise")
     truth = rng.integers(_K, size=n_images)
-    centres = rng.standard_normal((_K, sum(facets.values())), dtype=np.float32)
+    centres = rng.standard_normal((_K, sum(blocks.values())), dtype=np.float32)
     rows = np.empty((n_images, centres.shape[1]), dtype=np.float32)
     for at in range(0, n_images, _PART):
         part = slice(at, min(at + _PART, n_images))
         rng.standard_normal(dtype=np.float32, out=rows[part])
         rows[part] += centres[truth[part]]
-    places = None
+    patches = None
     if grids:
         noise = rng.integers(0, 256, (n_images, sum(grid_widths(grids).values())), dtype=np.uint8)
-        places = LocalFeatures(noise, grids, np.arange(n_images))
-    return Embeddings.from_matrix(rows, facets, local_features=places), truth
+        patches = LocalFeatures(noise, grids, np.arange(n_images))
+    return Embeddings.from_matrix(rows, blocks, local_features=patches), truth
 
 
 def _row(what: str, value: float, most: float, unit: str) -> str:

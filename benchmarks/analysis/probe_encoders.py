@@ -41,12 +41,12 @@ def probe_table(data: Path, encoders: Sequence[str], seed: int = 0) -> Iterator[
     rates = rates_of(encoders)
     for encoder in encoders:
         vectors = {name: vectors_of(one, encoder) for name, one in sets.items()}
-        for facets in (["last"], list(next(iter(vectors.values())).blocks)):
+        for blocks in (["last"], list(next(iter(vectors.values())).blocks)):
             found = [
-                probe(prepared(vectors[name], facets), sets[name].labels(column), seed)
+                probe(prepared(vectors[name], blocks), sets[name].labels(column), seed)
                 for name, column in tasks
             ]
-            what = facets[0] if len(facets) == 1 else "all"
+            what = blocks[0] if len(blocks) == 1 else "all"
             cells = " | ".join(f"{value:.3f}" for value in [*found, np.mean(found)])
             yield f"| {encoder} | {rates[encoder]:.0f} | {what} | {cells} |"
 
@@ -67,14 +67,14 @@ def vectors_of(dataset: Dataset, encoder: str) -> Embeddings:
     return embed(dataset.collection, make_encoder(encoder), EmbeddingCache(default_cache_folder()))
 
 
-def prepared(vectors: Embeddings, facets: Sequence[str]) -> Floats:
+def prepared(vectors: Embeddings, blocks: Sequence[str]) -> Floats:
     """Return concatenated blocks: signed square root, standardised columns, unit rows."""
     columns = []
-    for facet in facets:
-        x = np.sign(vectors.blocks[facet]) * np.sqrt(np.abs(vectors.blocks[facet]))
+    for block in blocks:
+        x = np.sign(vectors.blocks[block]) * np.sqrt(np.abs(vectors.blocks[block]))
         x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-6)
         columns.append(x / np.linalg.norm(x, axis=1, keepdims=True))
-    rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(facets)))
+    rows: Floats = np.concatenate(columns, axis=1) * np.float32(2 / np.sqrt(len(blocks)))
     return rows
 
 

@@ -26,11 +26,13 @@ def run_without_torch(code: str) -> str:
 
 @pytest.mark.slow
 def test_the_package_is_imported_without_torch() -> None:
-    run_without_torch(
+    printed = run_without_torch(
         "import likewise.embedding, likewise.embedding.embed, likewise.embedding.cache\n"
         "import likewise.embedding.registry, likewise.embedding.hub\n"
-        "import likewise.embedding.bundled.encoder\n"
+        "import likewise.embedding.bundled.encoder, sys\n"
+        "print('torch' in sys.modules)\n"
     )
+    assert printed == "False\n"
 
 
 @pytest.mark.slow

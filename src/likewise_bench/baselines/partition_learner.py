@@ -113,7 +113,7 @@ class PartitionBaseline(InteractiveClusterer):
 
     def _make_partition(self) -> Partition:
         """Return the clustering algorithm."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _make_partition.")
 
     def _make_parts(self, data: Data) -> tuple[Learner, Questioner]:
         return PartitionLearner(self._make_partition()), NoQuestions()

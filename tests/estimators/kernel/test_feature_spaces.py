@@ -6,7 +6,8 @@ import pytest
 
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks
-from likewise.estimators.kernel.partitions import kmeans, squared_distances
+from likewise.estimators.kernel.gp_classifier import squared_distances
+from likewise.estimators.kernel.partitions import kmeans
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 

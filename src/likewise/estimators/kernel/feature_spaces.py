@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from likewise.estimators.kernel.gp_classifier import squared_distances
 from likewise.estimators.kernel.partitions import (
     partitions_into,
     partitions_of_every_size,
-    squared_distances,
 )
 from likewise.estimators.thread_limits import single_threaded
 from likewise.random_streams import derive

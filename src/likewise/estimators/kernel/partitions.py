@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import silhouette_score
 
+from likewise.estimators.kernel.gp_classifier import squared_distances
 from likewise.types import Floats, Indexes
 
 Doubles = npt.NDArray[np.float64]
@@ -98,11 +99,3 @@ def kmeans(
         run.fit(rows)
     labels: Indexes = run.labels_.astype(np.intp)
     return Clusters(run.cluster_centers_.astype(np.float32), labels, float(run.inertia_))
-
-
-def squared_distances(rows: Floats, centers: Floats) -> Floats:
-    """Return the squared Euclidean distances ``(n, k)``."""
-    found: Floats = (
-        (rows * rows).sum(axis=1)[:, None] + (centers * centers).sum(axis=1) - 2 * rows @ centers.T
-    )
-    return np.maximum(found, 0)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
-from likewise.estimators.kernel.partitions import kmeans, squared_distances
+from likewise.estimators.kernel.gp_classifier import squared_distances
+from likewise.estimators.kernel.partitions import kmeans
 from likewise.estimators.kernel.training_set import TrainingSet
 from likewise.estimators.thread_limits import single_threaded
 from likewise.random_streams import derive
