@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from likewise.estimators.kernel.feature_spaces import FeatureSpaces
+from likewise.estimators.kernel.feature_spaces import FeatureSpaces, _median_k
 from likewise.estimators.kernel.features import FeatureBlocks
 from likewise.estimators.kernel.gp_classifier import squared_distances
 from likewise.estimators.kernel.partitions import kmeans
@@ -63,6 +63,24 @@ def test_there_are_at_least_as_many_groups_as_the_answers_show() -> None:
         assert make_spaces(0).posterior(*labels(every_image_its_own, n)).n_clusters >= n
     assert make_spaces(0).guess_n_clusters() >= 2
     assert make_spaces(5).guess_n_clusters() == 5
+
+
+def test_k_is_the_posterior_median_within_the_bounds_of_the_answers() -> None:
+    sizes, p = np.array([2, 3, 9]), np.array([0.2, 0.4, 0.4])
+    assert _median_k(sizes, p, np.arange(2)) == 3
+    assert _median_k(sizes, p, np.arange(5)) == 5  # at least the groups seen
+    seen_often = np.arange(8) % 2  # Chao's estimate: no group is missing
+    assert _median_k(sizes, p, seen_often) == 2
+    seen_once = np.array([0, 0, 0, 0, 0, 0, 1, 2, 3])  # three groups have one label
+    assert _median_k(sizes, np.array([0.0, 0.0, 1.0]), seen_once) == 4 + round(1.5 * 3)
+
+
+def test_clear_clusters_are_counted_before_any_answer() -> None:
+    rng, truth = stream(3, "clumps"), np.arange(240) % 5
+    rows = rng.normal(size=(5, 8))[truth] * 9 + rng.normal(size=(240, 8))
+    raw = {"all": rows.astype(np.float32)}
+    blocks = FeatureBlocks(["all"]).fit(raw).transform(raw)
+    assert FeatureSpaces(blocks, ["all"], 0, seed=0).guess_n_clusters() == 5
 
 
 def test_the_numbers_of_the_groups_do_not_matter() -> None:

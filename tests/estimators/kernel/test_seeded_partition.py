@@ -59,6 +59,8 @@ def test_the_next_fit_starts_from_the_former_clusters_also_after_loading() -> No
     assert one.get_state() == {}
     one.fit(images[:4], classes[:4])
     other.set_state(one.get_state())
+    (kept,) = other.get_state().values()
+    np.testing.assert_array_equal(kept, one.get_state()["seeded_partition.clusters"])
     np.testing.assert_array_equal(
         one.fit(images, classes).labels, other.fit(images, classes).labels
     )
