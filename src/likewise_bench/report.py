@@ -24,6 +24,8 @@ Notes on the tables:
 
 - ACC, NMI and ARI are computed on all clustered images, with answers enforced; *unasked* excludes
   every image that is named in an answer. With held-out images, the scores are computed on these.
+- The rows of `likewise` were made before 2026-11-18 22:00 UTC by the learner of release 0.1, which
+  differs below about fifty answers (`docs/research/likewise_experiments.md`, "The first answers").
 - Each budget is a separate run (`docs/development/decisions/0005-one-run-per-budget.md`). A budget
   counts answers of any kind; implied relations are free. Methods that ask nothing have the same
   value at every budget.
