@@ -62,6 +62,7 @@ OTHER_MEANINGS = re.compile(
             r"--orientation",  # alias of --by in `likewise bench run`
             r"[\"'](?:orientation|facets|lesson|facet_dropout)[\"']",  # keys in files of 0.1
             r"so many small",  # "therefore many"
+            r"for word in words",  # a loop
         )
     )
 )

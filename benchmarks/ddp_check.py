@@ -13,7 +13,7 @@ from torch import nn
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
-from likewise.nn.distributed import leave
+from likewise.nn.device import leave
 from likewise.nn.training import borrowed_global_generator
 from likewise.random_streams import stream
 from likewise_bench.datasets.synthetic import make_scenes

@@ -57,6 +57,10 @@ class ApiClient:
         OSError
             If the server returns an error.
         """
+        return json.loads(self.text(path, method, body))
+
+    def text(self, path: str, method: str = "GET", body: object = None) -> str:
+        """Return the text of the response."""
         sent = None if body is None else json.dumps(body)
         self._connection.request(
             method, path, sent, {**self._headers, "Content-Type": "application/json"}
@@ -65,7 +69,11 @@ class ApiClient:
         content = response.read()
         if response.status >= 400:
             raise OSError(f"{method} {path}: {response.status} {content[:200]!r}")
-        return json.loads(content)
+        return content.decode("utf-8", "surrogateescape")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
     def events(self) -> http.client.HTTPResponse:
         """Return the stream of server-sent events."""

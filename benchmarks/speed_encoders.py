@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from likewise.embedding.bundled.encoder import BundledEncoder, n_threads
+from likewise.embedding.bundled.encoder import BundledEncoder
 from likewise.embedding.embed import embed
-from likewise.embedding.embeddings import Bytes
+from likewise.embedding.embeddings import Bytes, n_threads
 from likewise.images.collection import Pixels
 from likewise.images.files import read_folder
 from likewise.types import Floats

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from likewise.embedding.embeddings import Embeddings, LocalFeatures, grid_widths, patch_grids
 from likewise.embedding.registry import make_encoder
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 from likewise_bench.runner import peak_memory_mb
 

@@ -15,13 +15,13 @@ import torch
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.objective import Batch
 from likewise.estimators.deep.pcl import PCL
-from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.questioners import PairQuestioner
 from likewise.nn.training import step
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
-AT_MOST = 0.20  # maximum share of the time outside the network
+AT_MOST = 0.05  # maximum share of the time outside the network
 OURS = ("augmentation", "relations", "losses", "query scoring")
 NETWORK = ("forward", "backward", "optimiser")
 BACKBONES = ("resnet18:stem=3x3/2", "resnet18")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.images.arrays import ArrayCollection
+from likewise.images.in_memory import ArrayCollection
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.datasets.registry import DATASETS, Source
 from likewise_bench.runner import run_benchmark

@@ -8,8 +8,8 @@ from sklearn.datasets import load_digits
 
 from likewise import LabelOracle
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.parts import Learner, Prediction
+from likewise.estimators.questioners import PairQuestioner
 from likewise.metrics import accuracy
 
 

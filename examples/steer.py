@@ -23,5 +23,5 @@ print(f"without answers: ACC {accuracy(weak, unsupervised.labels_):.2f} for the 
 model = Likewise(n_clusters=3, random_state=0)
 model.fit(collection, oracle=LabelOracle(weak), n_questions=40)
 print(f"with 40 answers: ACC {accuracy(weak, model.labels_):.2f}")
-estimate = model.progress_estimate()
-print(f"{estimate.agreement:.0%} of the last {estimate.n_checked} answers had been predicted")
+found = model.accuracy_estimate_
+print(f"estimated ACC {found.estimate:.2f}, 90 % interval {found.low:.2f} to {found.high:.2f}")

@@ -1,9 +1,20 @@
-"""What all tests share: vectors are kept where no other run finds them."""
+"""Common to all tests: a cache folder of this run, and no time limits of Hypothesis."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Tests run beside other processes: how long an example takes says nothing about the code. CI tries
+# the same examples each time; on a developer's machine they differ from run to run.
+settings.register_profile(
+    "likewise",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("likewise")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -53,7 +53,7 @@ def test_an_error_can_be_caught_as_the_kind_python_has_for_it(
     assert issubclass(getattr(errors, name), kind)
 
 
-def test_every_error_of_ours_can_be_caught_at_once() -> None:
+def test_all_errors_have_one_base_class() -> None:
     ours = [e for n, e in vars(errors).items() if n.endswith("Error") and isinstance(e, type)]
     assert len(ours) > 15
     assert all(issubclass(error, LikewiseError) for error in ours)

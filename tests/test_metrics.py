@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from likewise.errors import InvalidParameterError
 from likewise.metrics import (
@@ -19,7 +18,6 @@ from likewise.metrics import (
     majority_accuracy,
     other_criterion_accuracy,
     score,
-    wilson_interval,
 )
 from likewise.random_streams import stream
 
@@ -248,32 +246,3 @@ def test_invalid_predictions_raise_an_error(
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         expected_calibration_error(confidence, right, n_bins)
-
-
-@settings(deadline=None)  # two cores, many workers
-@given(st.integers(1, 500), st.data(), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_the_interval_is_scipys(n: int, data: st.DataObject, confidence: float) -> None:
-    successes = data.draw(st.integers(0, n))
-    theirs = binomtest(successes, n).proportion_ci(confidence, method="wilson")
-    ours = wilson_interval(successes, n, confidence)
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9)
-    assert 0 <= ours[0] <= successes / n <= ours[1] <= 1
-
-
-def test_the_interval_without_trials_is_0_to_1() -> None:
-    assert wilson_interval(0, 0) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "confidence", "message"),
-    [
-        (3, 2, 0.95, "between 0 and n, got successes=3 and n=2"),
-        (-1, 2, 0.95, "between 0 and n, got successes=-1 and n=2"),
-        (1, 2, 1.0, "confidence must be between 0 and 1, got 1.0"),
-    ],
-)
-def test_invalid_counts_raise_an_error(
-    successes: int, n: int, confidence: float, message: str
-) -> None:
-    with pytest.raises(InvalidParameterError, match=message):
-        wilson_interval(successes, n, confidence)

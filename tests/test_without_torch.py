@@ -198,14 +198,18 @@ def test_embed_and_demo_run_without_optional_packages(
     [
         (("fit", "PHOTOS", "--method", "pcl", "-k", "3", "-o", "OUT"), "torch"),
         (("bench", "run", "--dataset", "digits", "--by", "digit", "--method", "cc"), "bench"),
-        (("embed", "PHOTOS", "--encoder", "hf:facebook/dinov2-small", "-o", "OUT"), "torch"),
+        (("embed", "PHOTOS", "--encoder", "hf:facebook/dinov2-small", "-o", "FILE"), "torch"),
     ],
     ids=["fit", "bench-run", "hub-encoder"],
 )
 def test_a_missing_extra_is_one_line(
     environment: dict[str, str], photos: Path, tmp_path: Path, words: tuple[str, ...], extra: str
 ) -> None:
-    places = {"PHOTOS": str(photos), "OUT": str(tmp_path / "out")}
+    places = {
+        "PHOTOS": str(photos),
+        "OUT": str(tmp_path / "out"),
+        "FILE": str(tmp_path / "out.npy"),
+    }
     done = run(environment, *(places.get(word, word) for word in words), code=2)
     lines = [line for line in done.stderr.splitlines() if line.startswith("Error:")]
     assert len(lines) == 1

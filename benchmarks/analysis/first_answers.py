@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.metrics import accuracy
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import make_inputs
 from likewise_bench.runner import load
@@ -34,7 +34,8 @@ Curve = list[float]
 
 def curve(X: object, truth: npt.NDArray[np.intp], n_clusters: int | None, seed: int) -> Curve:
     """Return the accuracy at each of `POINTS`."""
-    model, oracle = Likewise(n_clusters, random_state=seed).start(X), LabelOracle(truth)
+    model = Likewise(n_clusters, kinds="pair,choice", random_state=seed).start(X)
+    oracle = LabelOracle(truth)
     scores = [accuracy(truth, model.labels_)]
     for point in POINTS[1:]:
         while model.n_answered_ < point:

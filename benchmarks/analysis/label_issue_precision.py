@@ -48,7 +48,7 @@ def offered(run: RunSpec) -> dict[str, Any]:
     dataset = load(run)
     truth = GroundTruth(dataset, run.criterion, split_parts(run, dataset))
     inputs = make_inputs(run, dataset, truth.parts)
-    model = Likewise(truth.n_values, random_state=run.seed)
+    model = Likewise(truth.n_values, kinds="pair,choice", random_state=run.seed)
     answered_model(model, inputs.train, truth.oracle(run), run.n_questions)
     n_offered, n_found, n_wrong = count(model, truth.oracle(replace(run, noise=0.0)))
     return {

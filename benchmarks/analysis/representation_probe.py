@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.analysis.run_arguments import named_run, run_parser
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.deep.relations import constrained_batches, fraction_met
+from likewise.estimators.deep.objective import constrained_batches, fraction_met
 from likewise.nn.training import shuffled_batches
 from likewise.random_streams import stream
 from likewise_bench.baselines.pcl_authors import fixed_batches

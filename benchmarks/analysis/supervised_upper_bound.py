@@ -12,9 +12,8 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from likewise.embedding.embeddings import Embeddings
-from likewise.estimators.block_scaling import BlockScaler
-from likewise.estimators.data import VectorData
-from likewise.estimators.kernel.visual_words import VisualWords
+from likewise.estimators.data import BlockScaler, VectorData
+from likewise.estimators.kernel.features import VisualWords
 from likewise_bench.evaluation import GroundTruth
 from likewise_bench.inputs import for_k_means, make_inputs
 from likewise_bench.runner import load

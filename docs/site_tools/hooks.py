@@ -8,7 +8,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from docs.site_tools import flowchart, reference
+from docs.site_tools import charts, flowchart, reference
 
 
 def _draw(source: str, *_: Any, **__: Any) -> str:
@@ -24,6 +24,6 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages."""
-    for path, text in reference.pages():
+    for path, text in (*reference.pages(), *charts.pages()):
         files.append(File.generated(config, path, content=text))
     return files

@@ -1,4 +1,4 @@
-"""Group a collection of pictures the way you mean it.
+"""likewise: interactive image clustering by a criterion that a person shows in a few answers.
 
 Public names are loaded when they are first used, so that ``likewise --help``
 never waits for torch.
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from likewise.estimators.deep.occ import OCC
     from likewise.estimators.deep.pcl import PCL
     from likewise.estimators.kernel.likewise import Likewise
-    from likewise.oracles.simulated import LabelOracle
+    from likewise.oracles.base import LabelOracle
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
     "CC": "likewise.estimators.deep.cc",
@@ -29,7 +29,7 @@ _HOME = {
     "Likewise": "likewise.estimators.kernel.likewise",
     "OCC": "likewise.estimators.deep.occ",
     "PCL": "likewise.estimators.deep.pcl",
-    "LabelOracle": "likewise.oracles.simulated",
+    "LabelOracle": "likewise.oracles.base",
 }
 __all__ = ["CC", "DSAC", "OCC", "PCL", "LabelOracle", "Likewise"]
 

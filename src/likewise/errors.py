@@ -32,7 +32,8 @@ class UnknownNameError(InvalidParameterError):
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        self.name, self.known = name, sorted(known)
+        self.name = name
+        self.known: list[str] = sorted(known)
         close = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? Choose" if close else "choose"
         choice = f"{hint} one of: {', '.join(self.known)}"
@@ -64,6 +65,10 @@ class SessionBusyError(SessionError):
     """Another process is writing to this session."""
 
 
+class NoGroupsError(SessionError):
+    """A criterion has no groups yet: it was not trained."""
+
+
 class NewerSessionError(SessionError):
     """The session was written by a newer release."""
 
@@ -92,6 +97,10 @@ class MissingExtraError(LikewiseError, ImportError):
         )
 
 
+class PluginError(LikewiseError, ImportError):
+    """An extension of another package cannot be loaded."""
+
+
 class ModelFileError(LikewiseError, ValueError):
     """A saved model or checkpoint cannot be loaded."""
 
@@ -116,7 +125,7 @@ class AnswersEndedError(LikewiseError, EOFError):
     """The person stopped before the last question; `answers` has the answers so far."""
 
     def __init__(self, answers: Sequence[Any], n_questions: int) -> None:
-        self.answers = list(answers)
+        self.answers: list[Any] = list(answers)
         super().__init__(
             f"The answers ended after {len(self.answers)} of {n_questions} questions; "
             "they are stored. Run the command again to continue."

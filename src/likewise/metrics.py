@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import binomtest
 from sklearn.metrics import (
     adjusted_rand_score,
     fowlkes_mallows_score,
@@ -223,37 +222,6 @@ def expected_calibration_error(
     bins = np.clip(np.ceil(claimed * n_bins).astype(np.intp) - 1, 0, n_bins - 1)
     gaps = np.bincount(bins, weights=right - claimed, minlength=n_bins)  # n_b times the gap
     return float(np.abs(gaps).sum() / len(claimed))
-
-
-def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's confidence interval for a proportion; (0, 1) if `n` is 0.
-
-    Parameters
-    ----------
-    successes, n : int
-        Number of successes and of trials.
-    confidence : float
-        Confidence level.
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(9, 10)
-    >>> f"{low:.2f} to {high:.2f}"
-    '0.60 to 0.98'
-    """
-    if not 0 <= successes <= n:
-        raise InvalidParameterError(
-            f"successes must be between 0 and n, got successes={successes} and n={n}."
-        )
-    if not 0 < confidence < 1:
-        raise InvalidParameterError(
-            f"confidence must be between 0 and 1, got {confidence}; 0.95 is usual."
-        )
-    if n == 0:
-        return 0.0, 1.0
-    interval = binomtest(successes, n).proportion_ci(confidence, method="wilson")
-    share = successes / n  # inside the interval, also after rounding
-    return min(share, max(0.0, float(interval.low))), max(share, min(1.0, float(interval.high)))
 
 
 def _encode_both(truth: Labels, found: Labels) -> tuple[Indexes, Indexes]:

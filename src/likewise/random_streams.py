@@ -1,4 +1,4 @@
-"""One seed, many independent streams: every random draw is named, none is global."""
+"""Reproducible randomness: a generator for each named random draw, derived from one seed."""
 
 import hashlib
 

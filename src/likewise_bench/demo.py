@@ -12,11 +12,10 @@ from likewise.embedding.embed import embed
 from likewise.embedding.registry import make_encoder
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.registry import make_method
-from likewise.images.arrays import ArrayCollection
+from likewise.images.in_memory import ArrayCollection
 from likewise.images.resize import thumbnail
 from likewise.metrics import accuracy
-from likewise.oracles.base import CountingOracle, Oracle
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import CountingOracle, LabelOracle, Oracle
 from likewise.random_streams import stream
 from likewise.session.export.html import GroupTiles, Page, Section, Tile
 from likewise.session.groups import COLOURS
@@ -86,7 +85,8 @@ def run_demo(
     """Cluster the scenes unguided, then by `WANTED` with simulated answers."""
     images, truth = make_scenes(n_images, seed=seed)
     vectors = embed(ArrayCollection(images), make_encoder(), store, step("embedding"))
-    model = make_method(METHOD, len(np.unique(truth[WANTED])), seed=seed)
+    kinds = {"kinds": "pair,choice"}  # an answer is about one image: most images are in no answer
+    model = make_method(METHOD, len(np.unique(truth[WANTED])), settings=kinds, seed=seed)
     model.start(vectors).train(progress=step("clustering"))
     before = model.labels_.copy()
     oracle = CountingOracle(LabelOracle(truth[WANTED]))

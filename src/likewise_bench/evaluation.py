@@ -10,8 +10,8 @@ from likewise.constraints.question import Answer, Question
 from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
-from likewise.oracles.base import CountingOracle, Oracle
-from likewise.oracles.simulated import LabelOracle, NoisyOracle
+from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle, Oracle, person_seconds
+from likewise.queries.pairwise import answer_components
 from likewise.random_streams import derive
 from likewise_bench.datasets.base import Dataset, Labels
 from likewise_bench.spec import Parts, RunSpec
@@ -19,21 +19,6 @@ from likewise_bench.spec import Parts, RunSpec
 Found = npt.NDArray[np.intp]
 Scores = dict[str, float]
 _SCORES = ("nmi", "ari", "acc", "fmi", "pair_f1")
-
-#: Assumed seconds of a person per question: fixed, and per group shown. Also docs/reference.
-PERSON_SECONDS = {"pair": (2.0, 0.0), "choice": (1.5, 0.2), "label": (3.0, 0.0)}
-
-
-def person_seconds(question: Question) -> float:
-    """Return the assumed time of a person for one question, in seconds.
-
-    Examples
-    --------
-    >>> person_seconds(Question.pair(0, 1)), person_seconds(Question.label(0))
-    (2.0, 3.0)
-    """
-    fixed, per_group = PERSON_SECONDS[question.kind]
-    return fixed + per_group * len(question.groups)
 
 
 class TimedOracle(CountingOracle):
@@ -66,12 +51,15 @@ class TimedOracle(CountingOracle):
         AnswersEndedError
             If the time allowed is too short for these questions.
         """
-        seconds = round(self.seconds + sum(map(person_seconds, questions)), 6)
+        answers = self.oracle.answer(questions)
+        spent = sum(person_seconds(a.question, len(a.ticked)) for a in answers)
+        seconds = round(self.seconds + spent, 6)
         if self.max_seconds is not None and seconds > self.max_seconds:
             self.is_time_up = True
             raise AnswersEndedError([], len(questions))
         self.seconds = seconds
-        return super().answer(questions)
+        self.count(answers)
+        return answers
 
 
 class GroundTruth:
@@ -157,6 +145,27 @@ def _scores(truth: Labels, found: Found) -> Scores:
     return {name: scores[name] for name in _SCORES}
 
 
+def answer_fields(model: InteractiveClusterer) -> dict[str, float | None]:
+    """Return the share of "same" among answered pairs, and the images that answers connect.
+
+    `largest_component` is the largest number of images connected by chains of answers.
+    """
+    given = [a.answer for a in model.constraints_.answers.values() if a.question.kind == "pair"]
+    decided = [answer for answer in given if answer in ("same", "different")]
+    sizes = answer_components(model.constraints_)[1]
+    return {
+        "same_share": decided.count("same") / len(decided) if decided else None,
+        "largest_component": int(sizes.max()) if model.constraints_.n_answers else 0,
+    }
+
+
+def estimate_fields(model: InteractiveClusterer) -> dict[str, float | None]:
+    """Return the accuracy that a method itself estimates, with its 90 % interval; or None."""
+    found = getattr(model, "accuracy_estimate_", None)
+    names = {"estimate": "estimate", "estimate_low": "low", "estimate_high": "high"}
+    return {field: getattr(found, name, None) for field, name in names.items()}
+
+
 class LearningCurve:
     """Called after every round of `fit`; adds a point to the curve.
 
@@ -171,7 +180,8 @@ class LearningCurve:
     Attributes
     ----------
     points : list of dict
-        ``n_answers, person_seconds``, the scores ``acc, nmi, ari`` of the training images, and
+        ``n_answers, person_seconds``, the scores ``acc, nmi, ari`` of the training images,
+        ``estimate, estimate_low, estimate_high`` (see `estimate_fields`), and
         ``test``: the five scores of the held-out images, or None.
     """
 
@@ -187,6 +197,7 @@ class LearningCurve:
                 "n_answers": self.oracle.n_answers,
                 "person_seconds": self.oracle.seconds,
                 **{name: scores[name] for name in ("acc", "nmi", "ari")},
+                **estimate_fields(model),
                 "test": self._test_scores(model),
             }
         )

@@ -16,7 +16,7 @@ from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels, Skipped, summarize_skipped
 from likewise.images.files import FileCollection
 from likewise.images.resize import resize
-from likewise.progress import Progress, silent
+from likewise.types import Progress, silent
 from likewise_bench.datasets.archives import ArchiveCollection
 from likewise_bench.datasets.base import Dataset, Indexes
 from likewise_bench.spec import Parts, RunSpec

@@ -36,7 +36,7 @@ def method_info(method: str) -> MethodInfo:
 
 def info_of_class(method: str) -> MethodInfo:
     """Return the entry of a method, from its class."""
-    from likewise.estimators.settings import defaults
+    from likewise.estimators.params import defaults
 
     cls = method_class(method)
     return {

@@ -1,8 +1,6 @@
 """Run one method on one data set and return the result row of `likewise bench run`."""
 
 import inspect
-import resource
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,12 +12,18 @@ from typing import Any
 from likewise.embedding.registry import DEFAULT_ENCODER
 from likewise.errors import AnswersEndedError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.params import NetworkConfig, TrainingPlan, defaults, parameters_in_force
 from likewise.estimators.registry import from_scratch, make_method, method_class, with_encoder
-from likewise.estimators.settings import defaults, parameters_in_force
-from likewise.oracles.base import Oracle
+from likewise.operating_system import peak_memory
+from likewise.oracles.base import PERSON_SECONDS, Oracle
 from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
-from likewise_bench.evaluation import PERSON_SECONDS, GroundTruth, LearningCurve, TimedOracle
+from likewise_bench.evaluation import (
+    GroundTruth,
+    LearningCurve,
+    TimedOracle,
+    answer_fields,
+    estimate_fields,
+)
 from likewise_bench.inputs import Inputs, Step, for_k_means, make_inputs, quiet
 from likewise_bench.spec import RunSpec, split_parts
 
@@ -82,6 +86,8 @@ def run_benchmark(run: RunSpec, step: Step = quiet) -> Row:
         "curve": curve.points,
         "seconds": {**timer.seconds(), "person": oracle.seconds},
         "peak_memory_mb": peak_memory_mb(),
+        **estimate_fields(model),
+        **answer_fields(model),
     }
 
 
@@ -90,7 +96,8 @@ def _max_questions(run: RunSpec, model: InteractiveClusterer) -> int:
     if run.seconds is None or not model.asks:
         return run.n_questions
     kinds = run.kinds or model.asks
-    shortest = min(sum(PERSON_SECONDS[kind]) for kind in kinds)  # a choice shows a group or more
+    # The shortest question shows one group, and as a grid one image.
+    shortest = min(sum(PERSON_SECONDS[kind][:3]) for kind in kinds)
     most = int(run.seconds / shortest + 1e-9)
     return min(run.n_questions, most) if run.n_questions else most
 
@@ -265,6 +272,5 @@ class Timer:
 
 
 def peak_memory_mb() -> float:
-    """Return the peak memory of this process, in megabytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
+    """Return the peak memory of this process, in megabytes; 0 if it is unknown (Windows)."""
+    return round((peak_memory() or 0) / 2**20, 1)

@@ -96,6 +96,6 @@ def test_a_report_without_findings() -> None:
 def test_the_request_and_the_estimators_of_this_tree_are_measured() -> None:
     crossed = json.loads(code_figures._run(SRC, code_figures._REQUEST))
     assert "likewise/constraints/graph.py" in crossed
-    assert "likewise/server/routes/questions.py" in crossed
+    assert "likewise/server/routes/answers.py" in crossed
     ancestors = json.loads(code_figures._run(SRC, code_figures._ANCESTORS))
     assert {"CC", "OCC", "PCL", "DSAC", "Likewise"} <= set(ancestors)

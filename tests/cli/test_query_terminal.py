@@ -83,3 +83,35 @@ def test_output_to_a_file_is_not_queried() -> None:
         os.close(terminal)
         os.close(program)
     assert ended.stdout == b"None\n"
+
+
+def test_one_key_answers_a_question_without_enter() -> None:
+    program = (
+        "from likewise.cli.ask import _read_key, _UndoRequest\n"
+        "from likewise.constraints.question import Question\n"
+        "from likewise.oracles.terminal import TerminalOracle\n"
+        "oracle = TerminalOracle('colour', read_key=_read_key)\n"
+        "for i in (1, 2, 3):\n"
+        "    try:\n"
+        "        (one,) = oracle.answer([Question.pair(0, i)])\n"
+        "        print('answer', one.answer)\n"
+        "    except _UndoRequest:\n"
+        "        print('answer undone')\n"
+        "print('typed', input())"
+    )
+    terminal, stdin = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=stdin, stdout=stdin)
+    try:
+        read_until(terminal, b"q stop > ")
+        for key, answer in ((b"s", b"same"), (b"\x1b[C", b"different")):
+            os.write(terminal, key)
+            assert b"answer " + answer in read_until(terminal, b"q stop > ")
+        os.write(terminal, b"u")
+        read_until(terminal, b"answer undone")
+        os.write(terminal, b"a whole line\n")  # lines are read as before
+        read_until(terminal, b"typed a whole line")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+        os.close(stdin)

@@ -160,7 +160,7 @@ def test_an_exported_table_has_one_line_for_each_image(
         table = list(csv.DictReader(stream))
     assert list(table[0]) == ["path", "cluster", "name", "confidence", "answered"]
     assert accuracy([colour_of(line["path"]) for line in table], [t["cluster"] for t in table]) == 1
-    assert sum(line["answered"] == "true" for line in table) == 2
+    assert sum(line["answered"] == "true" for line in table) == 1
 
 
 def test_the_default_output_path_of_an_export_is_named_after_the_criterion(
@@ -188,33 +188,53 @@ def test_folders_inside_the_image_folder_raise(
 def test_unsure_images_can_have_a_separate_folder(run: Run, session: Path) -> None:
     arguments = ["export", session, "--by", "colour", "--unsure-below"]
     done(run(*arguments, 1, "--to", "folders", "-o", "sorted"))
-    assert len(list(Path("sorted/unsure").iterdir())) == 22  # two are named in answers
+    assert len(list(Path("sorted/unsure").iterdir())) == 23  # a person placed one of them
     done(run(*arguments, 1, "-o", "out.csv"))
-    assert Path("out.csv").read_text().count(",-1,unsure,") == 22
+    assert Path("out.csv").read_text().count(",-1,unsure,") == 23
     assert "unsure_below must be a number from 0 to 1, got 7.0" in run(*arguments, 7).stderr
     assert (
-        "--unsure-below needs --to csv or folders, got --to html"
+        "--unsure-below needs --to csv, folders or xmp, got --to html"
         in run(*arguments, 0.5, "--to", "html").stderr
     )
 
 
-def test_images_that_fiftyone_cannot_tell_apart_are_skipped(
+def test_images_that_differ_only_in_their_extension_are_exported_to_fiftyone(
     run: Run, session: Path, photos: Path
 ) -> None:
     first = next(photos.rglob("red*.png"))
     paint("blue", 77).save(first.with_suffix(".bmp"))
     with Session.open(session) as opened:
         opened.sync(read_folder(photos))
-    result = run("export", session, "--by", "colour", "--to", "fiftyone", "-o", "f.json", "--json")
-    row = json_of(result)
-    name = first.relative_to(photos).with_suffix("").as_posix()
-    assert {one["name"] for one in row["skipped"]} == {f"{name}.bmp", f"{name}.png"}
-    assert (
-        "differs from another image only in its extension, which FiftyOne ignores" in result.stderr
-    )
+    row = json_of(run("export", session, "--to", "fiftyone", "-o", "f.json", "--json"))
     labels = json.loads(Path("f.json").read_text())["labels"]
-    assert row["n_written"] == len(labels) == 23
-    assert name not in labels
+    assert row["n_written"] == len(labels) == 25
+    assert {str(first), str(first.with_suffix(".bmp"))} <= labels.keys()
+
+
+def test_label_studio_gets_tasks_and_the_configuration(run: Run, session: Path) -> None:
+    done(run("export", session, "--to", "labelstudio"))
+    assert len(json.loads(Path("colour.labelstudio.json").read_text())) == 25
+    assert '<Choice value="warm"' in Path("colour.labelstudio.xml").read_text()
+
+
+def test_keywords_are_written_next_to_the_images_or_below_a_folder(
+    run: Run, session: Path, photos: Path
+) -> None:
+    done(run("export", session, "--to", "xmp", "-o", "keywords"))
+    assert not list(photos.rglob("*.xmp"))
+    written = {path.relative_to("keywords").as_posix() for path in Path("keywords").rglob("*.xmp")}
+    images = {f"{path.relative_to(photos).as_posix()}.xmp" for path in photos.rglob("*.png")}
+    assert written == images
+    done(run("export", session, "--to", "xmp"))
+    assert len(list(photos.rglob("*.xmp"))) == 24
+
+
+@pytest.mark.parametrize("options", [["--to", "xmp"], ["--to", "folders", "--how", "symlink"]])
+def test_keywords_are_never_written_into_originals(
+    run: Run, session: Path, options: list[str]
+) -> None:
+    message = error_of(run, "export", session, *options, "--write-tags")
+    assert "--write-tags writes keywords into copies, so it needs --to folders" in message
 
 
 @pytest.mark.parametrize("how", ["copy", "symlink", "hardlink"])
@@ -325,3 +345,14 @@ def test_a_cache_that_cannot_be_written_is_only_a_note(
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "file" / "cache"))
     result = done(run("embed", photos, "-o", "vectors.npy"))
     assert "cannot be written, so embeddings are not cached; set LIKEWISE_CACHE" in result.stderr
+
+
+def test_a_report_is_one_file_and_replaces_nothing(run: Run, session: Path, tmp_path: Path) -> None:
+    made = json_of(run("report", session, "-o", "r.html", "--json"))
+    text = (tmp_path / "r.html").read_text()
+    assert made == {"out": "r.html", "criterion": "colour", "bytes": len(text)}
+    assert "Learning curve" in text
+    assert "24 images, 2 answers" in text
+    assert "already exists" in error_of(run, "report", session, "-o", "r.html")
+    done(run("report", session, "--no-curve"))
+    assert "<svg" not in (tmp_path / "report-colour.html").read_text()

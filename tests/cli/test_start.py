@@ -11,8 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.server.page_address import load_address
-from likewise.server.serve import bind
+from likewise.server.serve import bind, load_address
 from likewise.session import Session
 from tests.cli.conftest import Run, done
 
@@ -132,16 +131,24 @@ def test_a_host_other_than_localhost_prints_what_is_exposed(run: Run, tmp_path: 
     assert "lets everyone" not in run(*arguments, "127.0.0.1").stderr
 
 
-def test_a_new_session_needs_a_criterion(run: Run, photos: Path) -> None:
-    result = run("start", photos, "--no-browser")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("FOLDER", "--by", "  "), "--by must not be blank"),
+        (("FOLDER", "-k", 3), "-k needs --by"),
+        (("--by", "colour"), "--by needs a folder: likewise start FOLDER --by"),
+        (("--root", "nowhere"), "--root must be a folder, got nowhere"),
+    ],
+)
+def test_options_that_lack_another_raise(
+    run: Run, photos: Path, options: tuple[object, ...], message: str
+) -> None:
+    given = [photos if one == "FOLDER" else one for one in options]
+    result = run("start", *given, "--no-browser")
     assert result.exit_code == 1
-    assert "Missing --by: name the criterion" in result.stderr
+    assert message in result.stderr
     assert "reading images" not in result.stderr  # raised before any step,
     assert not photos.with_name("photos.likewise").exists()  # and nothing is created
-    assert (
-        "Missing --by: name the criterion"
-        in run("start", photos, "--by", "  ", "--no-browser").stderr
-    )
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.images.files import read_folder
-from likewise.server.page_address import PageAddress, save_address
-from likewise.server.serve import bind
+from likewise.server.serve import PageAddress, bind, save_address
 from likewise.session import Session
 from tests.cli.conftest import Run, error_of
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from likewise.constraints.explain import UNLIMITED, ChainSearch, Edge
+from likewise.constraints.active import UNLIMITED, ChainSearch, Edge
 from likewise.constraints.question import Relation
 
 

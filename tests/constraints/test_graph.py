@@ -184,6 +184,7 @@ def test_relations_of_a_batch_have_zero_diagonal_and_the_order_of_the_indexes() 
     graph.add(2, 5, DIFFERENT)
     assert graph.relations([5, 7, 0]).tolist() == [[0, -1, 0], [-1, 0, 0], [0, 0, 0]]
     assert graph.relations([5, 7, 0]).dtype == np.int8
+    assert graph.pair_relations([(5, 7)]).dtype == np.int8
     assert graph.relations([]).shape == (0, 0)
 
 

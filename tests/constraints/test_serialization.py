@@ -81,7 +81,8 @@ def test_a_row_written_by_release_0_1_can_be_read() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kind": "grid", "images": [1], "groups": []}, "'grid' is not a known kind of question"),
+        ({"kind": "rank", "images": [1], "groups": []}, "'rank' is not a known kind of question"),
+        ({"kind": "grid", "images": [1], "groups": ["a"]}, "A grid question must have one group"),
         ({"kind": "pair", "images": [1], "groups": []}, "A pair question must have 2 images, got"),
         ({"kind": "label", "images": [1, 2], "groups": []}, "A label question must have 1 images"),
         ({"kind": "choice", "images": [1], "groups": []}, "A choice must show 1 to 9 groups"),

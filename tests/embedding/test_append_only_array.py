@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.embedding.append_only_array import AppendOnlyArray
+from likewise.embedding.vector_file import AppendOnlyArray
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -38,7 +38,7 @@ def test_a_full_disk_keeps_the_existing_rows_of_the_array(
     def no_space(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("likewise.embedding.append_only_array.os.fsync", no_space)
+    monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
     with pytest.raises(OSError, match="No space left"):
         file.write(3, np.zeros((100, 4), "f4"))
     assert file.path.stat().st_size == size

@@ -15,8 +15,8 @@ from likewise.embedding.cache import (
     user_cache,
 )
 from likewise.embedding.embed import embed
-from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import Pixels
+from likewise.images.in_memory import ArrayCollection
 from likewise.random_streams import stream
 from likewise.types import Floats
 

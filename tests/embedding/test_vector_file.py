@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.embedding.append_only_array import AppendOnlyArray
-from likewise.embedding.vector_file import VectorFile
+from likewise.embedding.vector_file import AppendOnlyArray, VectorFile
 from likewise.errors import EncoderError, InvalidParameterError, LikewiseWarning
 from tests.embedding.add_rows import WIDTH, row_of
 
@@ -131,7 +130,7 @@ def test_a_full_disk_is_reported_and_existing_rows_are_kept(
     def no_space(descriptor: int) -> None:
         raise OSError(code, "")
 
-    monkeypatch.setattr("likewise.embedding.append_only_array.os.fsync", no_space)
+    monkeypatch.setattr("likewise.embedding.vector_file.os.fsync", no_space)
     with pytest.raises(
         EncoderError,
         match=r"The 1 vectors in .*the disk is full\. Existing vectors .*Free some space",

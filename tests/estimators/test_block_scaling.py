@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from likewise.estimators.block_scaling import BlockScaler
+from likewise.estimators.data import BlockScaler
 from likewise.random_streams import stream
 
 

@@ -11,7 +11,7 @@ import pytest
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, ModelFileError
 from likewise.estimators.base import InteractiveClusterer
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from tests.estimators.contract_methods import METHODS
 
 Make = Callable[..., InteractiveClusterer]
@@ -58,13 +58,23 @@ class TestEveryMethod:
         without = make(n_clusters=3, random_state=0).fit(blobs[0])
         np.testing.assert_array_equal(with_labels.labels_, without.labels_)
 
-    def test_answers_hold_whatever_the_model_thinks(self, make: Make, blobs: Blobs) -> None:
+    def test_labels_satisfy_all_answers_for_any_prediction(self, make: Make, blobs: Blobs) -> None:
         """Told nonsense: images of one blob apart, images of two blobs together."""
         X, y = blobs
         one, other = np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[:2]
         model = make(n_clusters=3, random_state=0).fit(X, cl=[one], ml=[(one[0], other[0])])
         assert model.labels_[one[0]] != model.labels_[one[1]]
         assert model.labels_[one[0]] == model.labels_[other[0]]
+
+    def test_a_grid_becomes_its_constraints(self, make: Make, blobs: Blobs) -> None:
+        """Also one that no method would believe: of images of two blobs, and one that is ticked."""
+        X, y = blobs
+        shown, ticked, *rest = np.flatnonzero(y == 0)[:4].tolist()
+        asked = (ticked, *rest, int(np.flatnonzero(y == 1)[0]))
+        grid = Answer(Question.grid(asked, shown, "group 1"), "ticked", ticked=(ticked,))
+        model = make(n_clusters=3, random_state=0).fit(X, answers=[grid])
+        assert len(set(model.labels_[[shown, *asked[1:]]])) == 1
+        assert model.labels_[ticked] != model.labels_[shown]
 
     def test_saved_and_loaded_it_predicts_the_same(
         self, make: Make, blobs: Blobs, tmp_path: Path
@@ -95,9 +105,7 @@ class TestEveryMethod:
         ):
             make(n_clusters=k).fit(blobs[0])
 
-    def test_one_cluster_works_and_says_that_it_sorts_nothing(
-        self, make: Make, blobs: Blobs
-    ) -> None:
+    def test_one_cluster_works_with_a_warning(self, make: Make, blobs: Blobs) -> None:
         with pytest.warns(LikewiseWarning, match="n_clusters=1 puts all images into one cluster"):
             model = make(n_clusters=1).fit(blobs[0])
         assert set(model.labels_) == {0}
@@ -106,7 +114,7 @@ class TestEveryMethod:
         with pytest.raises(InvalidParameterError, match="got n_clusters=7 for n_samples=5"):
             make(n_clusters=7).fit(blobs[0][:5])
 
-    def test_vectors_that_are_no_numbers_and_ragged_rows_are_refused(
+    def test_vectors_that_are_not_numbers_and_ragged_rows_are_refused(
         self, make: Make, blobs: Blobs
     ) -> None:
         broken = blobs[0].copy()
@@ -126,7 +134,7 @@ class TestEveryMethod:
         model.train()
         assert model.labels_.shape == (120,)
 
-    def test_an_answer_can_be_told_in_many_forms(self, make: Make, blobs: Blobs) -> None:
+    def test_tell_accepts_answers_in_several_forms(self, make: Make, blobs: Blobs) -> None:
         model = make(n_clusters=3, random_state=0).start(blobs[0])
         model.tell([(0, 1), Question.pair(2, 3)], [+1, "different"])
         model.tell([(4, 5)], [Answer(Question.pair(4, 5), "cannot_tell")])

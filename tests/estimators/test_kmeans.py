@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
 

@@ -14,7 +14,7 @@ from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kmeans import KMeans
 from likewise.estimators.persistence import ARRAYS_FILE, MODEL_FILE
 from likewise.estimators.registry import load_method
-from likewise.images.arrays import ArrayCollection
+from likewise.images.in_memory import ArrayCollection
 from tests.estimators.made_data import two_factors
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -48,6 +48,9 @@ def change_arrays(folder: Path, change: Change) -> None:
     [
         lambda m: m.pop("answers"),
         lambda m: m.update(answers={}),
+        lambda m: m.update(not_saved=[1]),
+        lambda m: m.pop("method"),
+        lambda m: m.update(method=0.5),
         lambda m: m["answers"].append(["pair", [0, 10**6], [], "same", "", "", None]),
         lambda m: m["answers"].append(["pair", [0, "x"], [], "same", "", "", None]),
         lambda m: m["answers"].append(["pair", [0, 3], [], "perhaps", "", "", None]),
@@ -74,7 +77,7 @@ def test_a_wrong_description_is_one_error(folder: Path, change: Change) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", '{"format": "x"}', "[" * 100_000])
-def test_a_description_that_is_no_object_is_one_error(folder: Path, text: str) -> None:
+def test_a_description_that_is_not_an_object_is_one_error(folder: Path, text: str) -> None:
     (folder / MODEL_FILE).write_text(text)
     with pytest.raises(ModelFileError, match="is damaged"):
         load_method(folder)

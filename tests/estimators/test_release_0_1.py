@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from likewise.errors import ModelFileError, UnknownNameError
-from likewise.estimators.params import TrainingPlan
+from likewise.estimators.params import TrainingPlan, parameters_in_force
 from likewise.estimators.persistence import read_folder
 from likewise.estimators.registry import load_method, make_method
 from likewise.estimators.release_0_1 import upgrade_method
-from likewise.estimators.settings import parameters_in_force
 
 DATA = Path(__file__).parent / "data"
 EXPECTED: dict[str, Any] = json.loads((DATA / "expected.json").read_text("utf-8"))

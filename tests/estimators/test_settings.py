@@ -5,9 +5,14 @@ import pytest
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.kmeans import KMeans
-from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.params import (
+    NetworkConfig,
+    TrainingPlan,
+    known_settings,
+    parse_settings,
+    parse_value,
+)
 from likewise.estimators.registry import make_method
-from likewise.estimators.settings import known_settings, parse_settings, parse_value
 
 
 class Preset:

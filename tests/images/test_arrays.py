@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from likewise.errors import CollectionError
-from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection
+from likewise.images.in_memory import ArrayCollection
 from tests.images.pictures import make_pixels
 
 COLOUR = np.stack([make_pixels(0), make_pixels(1), make_pixels(0)])  # (3, 24, 32, 3)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from likewise.errors import CollectionError
-from likewise.images.arrays import ArrayCollection
 from likewise.images.as_collection import as_collection
 from likewise.images.files import FolderCollection, PathCollection
+from likewise.images.in_memory import ArrayCollection
 from tests.images.conftest import Save
 from tests.images.pictures import make_pixels
 

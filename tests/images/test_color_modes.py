@@ -102,7 +102,7 @@ def test_one_transparent_colour_becomes_white(kind: str, mode: str) -> None:
     assert pixels[0, 1].tolist() == ([200, 10, 10] if mode == "P" else [255, 255, 255])
 
 
-def test_a_palette_with_half_transparent_colours_lies_on_white() -> None:
+def test_half_transparent_colours_of_a_palette_are_blended_with_white() -> None:
     picture = Image.new("P", (2, 1), 0)
     picture.putpalette([0, 0, 0, 0, 0, 0])
     picture.putpixel((1, 0), 1)

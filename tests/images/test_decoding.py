@@ -121,7 +121,7 @@ def test_of_an_animation_the_first_frame_is_read(kind: str) -> None:
     assert closeness(decode(file), PIXELS) < 8
 
 
-def test_a_jpeg_may_come_smaller_but_not_too_small() -> None:
+def test_a_jpeg_may_be_decoded_smaller_but_not_below_the_limit() -> None:
     large = Image.fromarray(make_pixels(height=300, width=400))
     file = as_file(large, "JPEG", quality=95)
     assert decode(file).shape == (300, 400, 3)
@@ -192,7 +192,7 @@ def test_an_empty_file_raises_an_error(tmp_path: Path) -> None:
     [
         (b"Dear diary, today I was in the mountains", "text"),
         (b"<!DOCTYPE html><title>404</title>", "a web page"),
-        (b"\0\0\0\x18ftypheic\0\0\0\0", "a HEIC photo"),
+        (b"\0\0\0\x18ftypqt  \0\0\0\0", "a video"),
         (b"%PDF-1.7 ...", "a PDF"),
         (b"\x01\x02\x03\x04\x80", "unknown data"),
         (b"BMs are bitmaps, and this is a letter", "text"),

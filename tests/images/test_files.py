@@ -88,12 +88,12 @@ def test_a_list_without_images_raises_an_error(tmp_path: Path) -> None:
         read_paths(["a.png", tmp_path])
 
 
-def test_one_path_is_no_list() -> None:
+def test_one_path_is_not_a_list() -> None:
     with pytest.raises(InvalidParameterError, match=r"single path 'photos'; give \['photos'\]"):
         read_paths("photos")
 
 
-def test_what_is_no_path_is_named() -> None:
+def test_what_is_not_a_path_is_named() -> None:
     with pytest.raises(InvalidParameterError, match="only paths, got 3 of type int"):
         read_paths(["a.png", 3])  # type: ignore[list-item]  # the mistake this is about
 
@@ -103,7 +103,7 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
         read_folder(tmp_path / "nowhere")
 
 
-def test_a_file_is_no_folder(save: Save) -> None:
+def test_a_file_is_not_a_folder(save: Save) -> None:
     with pytest.raises(CollectionError, match=r"a.png' is a file, not a folder; give the folder"):
         read_folder(save("a.png"))
 
@@ -132,8 +132,8 @@ def test_a_folder_of_broken_images_names_the_first_and_counts_the_rest(tmp_path:
         read_folder(tmp_path)
 
 
-def test_a_folder_of_raw_photos_only_says_so(save: Save, tmp_path: Path) -> None:
+def test_a_folder_of_raw_photos_only_is_reported(save: Save, tmp_path: Path) -> None:
     save("a.dng", kind="TIFF")
-    match = r"(?s)No image in .* can be read.*'a.dng' is a raw photo"
+    match = r"(?s)None of the 1 images in .* can be read.*'a.dng' is a raw photo"
     with pytest.raises(CollectionError, match=match):
         read_folder(tmp_path)

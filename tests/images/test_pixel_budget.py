@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from likewise.images.pixel_budget import PixelBudget
+from likewise.images.decoding import PixelBudget
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -32,7 +32,7 @@ def test_at_any_time_the_pixels_fit_or_there_is_one_image(keep: bool) -> None:
             decode(n_pixels)
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(use, [30, 70, 1000, 1, 50, 50, 101, 100] * 5))
+        list(pool.map(use, [30, 70, 1000, 2, 50, 50, 101, 100] * 5))
     assert len(seen) == 40
     assert all(sum(images) <= 100 or len(images) == 1 for images in seen)
     assert max(len(images) for images in seen) > 1
@@ -54,3 +54,14 @@ def test_what_is_kept_is_released_at_the_end_also_after_an_error() -> None:
     with pytest.raises(ValueError, match="broken"):
         use()
     assert budget._used == 0
+
+
+def test_a_small_image_does_not_wait_for_a_very_large_one() -> None:
+    budget = PixelBudget(6400)
+    with budget.reserve(100_000), ThreadPoolExecutor(1) as pool:
+
+        def use() -> int:
+            with budget.reserve(100):
+                return 1
+
+        assert pool.submit(use).result(timeout=20) == 1

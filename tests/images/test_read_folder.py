@@ -61,7 +61,7 @@ def test_duplicates_are_kept_and_known(save: Save, tmp_path: Path) -> None:
     assert read_folder(tmp_path).duplicates == [[0, 2], [1, 4]]
 
 
-def test_hidden_files_and_our_own_sessions_are_passed_over(save: Save, tmp_path: Path) -> None:
+def test_hidden_files_and_session_folders_are_ignored(save: Save, tmp_path: Path) -> None:
     save("seen.png")
     save(".hidden.png")
     save("._seen.png")
@@ -87,10 +87,10 @@ def test_broken_files_are_left_out_by_name_with_the_reason(save: Save, tmp_path:
     reasons = {one.name: one.reason for one in collection.skipped}
     assert list(reasons) == sorted(reasons)
     begin = {
-        "camera.NEF": "is a raw photo (.nef), which is not supported; save it as JPEG",
+        "camera.NEF": "is a raw photo without a preview; save it as JPEG or PNG",
         "empty.gif": "is empty (0 bytes)",
         "letter.jpg": "is not a supported image: it contains text",
-        "phone.heic": "is not a supported image: it contains a HEIC photo",
+        "phone.heic": "is broken or truncated",
         "pipe.png": "is a pipe or a device",
         "sub/cut.jpg": "is broken or truncated",
     }

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.images.arrays import ArrayCollection
 from likewise.images.decoding import decode
 from likewise.images.files import read_folder
+from likewise.images.in_memory import ArrayCollection
 from likewise.images.resize import resize, square, thumbnail
 from likewise.random_streams import stream
 from tests.images.conftest import Save

@@ -6,9 +6,9 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from likewise.constraints.question import Question
 from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError, UnknownNameError
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle, person_seconds
 from likewise_bench.datasets.base import Dataset
-from likewise_bench.evaluation import GroundTruth, TimedOracle, person_seconds
+from likewise_bench.evaluation import GroundTruth, TimedOracle
 from likewise_bench.spec import Parts, RunSpec
 
 LETTERS = np.array(["a", "a", "b", "b", "b", "c"])

@@ -9,8 +9,8 @@ from PIL import Image
 
 from likewise.embedding.embeddings import Embeddings
 from likewise.errors import DatasetError, LikewiseWarning
-from likewise.images.arrays import ArrayCollection
 from likewise.images.files import read_folder
+from likewise.images.in_memory import ArrayCollection
 from likewise.random_streams import stream
 from likewise_bench.datasets.archives import ArchiveCollection, members_of
 from likewise_bench.datasets.base import Dataset

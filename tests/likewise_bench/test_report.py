@@ -76,7 +76,7 @@ def test_tables_of_papers_without_our_results_are_only_listed(tmp_path: Path) ->
     assert "CC, Table 2" in page.rpartition("no run of ours yet")[2]
 
 
-def test_the_page_without_results_says_so(tmp_path: Path) -> None:
+def test_the_page_without_results_shows_a_message(tmp_path: Path) -> None:
     (tmp_path / "few_answers.jsonl").touch()
     assert "There are no results yet." in report([tmp_path / "few_answers.jsonl"])
 

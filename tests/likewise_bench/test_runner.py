@@ -12,9 +12,9 @@ import likewise_bench.runner as running
 from likewise.embedding.registry import make_encoder
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.estimators.kmeans import KMeans, KMeansLearner
-from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import TrainingPlan
-from likewise.images.arrays import ArrayCollection
+from likewise.estimators.questioners import PairQuestioner
+from likewise.images.in_memory import ArrayCollection
 from likewise.metrics import score
 from likewise.random_streams import stream
 from likewise_bench.datasets import Dataset
@@ -123,9 +123,18 @@ def test_answers_are_counted_and_the_curve_has_one_point_per_round(blobs: Datase
         "n_answers": 10,
         "person_seconds": 20.0,
         **{name: row[name] for name in ("acc", "nmi", "ari")},
+        **dict.fromkeys(("estimate", "estimate_low", "estimate_high")),  # of Likewise only
         "test": None,
     }
     assert row["acc"] != row["unasked"]["acc"]  # labels satisfy the answers
+
+
+def test_a_row_says_how_the_answers_are_connected(blobs: Dataset) -> None:
+    row = run_benchmark(_run(method="pckmeans", n_questions=10, criterion="letter"))
+    assert 0 < row["same_share"] < 1
+    assert 3 <= row["largest_component"] <= 20
+    nothing = run_benchmark(_run(method="kmeans", criterion="letter"))
+    assert (nothing["same_share"], nothing["largest_component"]) == (None, 0)
 
 
 def test_raw_scores_do_not_enforce_the_answers(blobs: Dataset) -> None:

@@ -53,6 +53,21 @@ def test_residual_attention_adds_what_it_gathers_from_normalised_rows(
     torch.testing.assert_close(network(rows), expected)
 
 
+def test_gated_attention_starts_as_no_attention_and_learns_to_use_it(rng: torch.Generator) -> None:
+    network, plain = (ContextAttention(6, n_heads=2, attn=attn) for attn in ("gated", "residual"))
+    plain.load_state_dict({k: v for k, v in network.state_dict().items() if k != "gate"})
+    rows = torch.randn(4, 6, generator=rng)
+    out = network(rows)
+    torch.testing.assert_close(out, rows)
+    out.square().sum().backward()
+    assert network.gate is not None
+    assert network.gate.grad is not None
+    assert network.gate.grad.abs().min() > 0
+    with torch.no_grad():
+        network.gate.fill_(1.0)
+        torch.testing.assert_close(network(rows), plain(rows))
+
+
 @cache
 def network_rows_and_bank(attn: str) -> tuple[ContextAttention, Tensor, Tensor]:
     with torch.random.fork_rng():
@@ -65,7 +80,7 @@ def network_rows_and_bank(attn: str) -> tuple[ContextAttention, Tensor, Tensor]:
 
 @settings(max_examples=30, deadline=None)
 @given(chosen=st.lists(st.integers(0, 29), min_size=1, max_size=40))
-@pytest.mark.parametrize("attn", ["plain", "residual"])
+@pytest.mark.parametrize("attn", ["plain", "residual", "gated"])
 def test_with_a_bank_no_image_depends_on_its_companions(attn: str, chosen: list[int]) -> None:
     network, rows, bank = network_rows_and_bank(attn)
     with torch.no_grad():

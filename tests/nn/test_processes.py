@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from likewise.nn.distributed import SharedBatchNorm
+from likewise.nn.device import SharedBatchNorm
 
 SCRIPT = Path(__file__).parent / "two_ranks.py"
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.nn.scaling import BlockProjection, narrow_slices
+from likewise.nn.backbones import BlockProjection, narrow_slices
 from likewise.random_streams import stream
 
 

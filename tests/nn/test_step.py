@@ -45,6 +45,23 @@ def test_an_epoch_takes_one_step_for_each_batch_and_returns_means() -> None:
     assert means["loss"] == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "plain"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)]
+)
+def test_the_fused_optimiser_takes_the_steps_of_the_plain_one(
+    name: str, plain: type[torch.optim.Optimizer]
+) -> None:
+    p = torch.nn.Parameter(torch.linspace(-1, 1, 9, dtype=torch.float64))
+    q = torch.nn.Parameter(p.detach().clone())
+    fused = make_optimiser([p], name, 0.01, 0.1)
+    other = plain([q], lr=0.01, weight_decay=0.1)  # type: ignore[call-arg]
+    for _ in range(20):
+        for rows, optimiser in ((p, fused), (q, other)):
+            step((rows**4 + rows).sum(), optimiser, clip_norm=None)
+    torch.testing.assert_close(p, q, rtol=0, atol=1e-12)
+    assert fused.param_groups[0]["fused"]
+
+
 def test_a_restored_optimiser_takes_the_same_step() -> None:
     def step(p: torch.nn.Parameter, optimiser: torch.optim.Optimizer) -> None:
         optimiser.zero_grad()

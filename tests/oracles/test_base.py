@@ -2,8 +2,7 @@ import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.errors import UnansweredError
-from likewise.oracles.base import CountingOracle, ReplayOracle
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import CountingOracle, LabelOracle, ReplayOracle
 
 
 def test_answers_are_counted_by_kind_and_the_unsure_ones_too() -> None:
@@ -16,7 +15,7 @@ def test_answers_are_counted_by_kind_and_the_unsure_ones_too() -> None:
     assert oracle.n_unsure == 1
 
 
-def test_a_recorded_answer_comes_back_whole() -> None:
+def test_a_recorded_answer_is_returned_unchanged() -> None:
     given = Answer(Question.pair(4, 2), "same", "Ann", "season", "2026-01-01T00:00:00Z", 1.5)
     assert ReplayOracle([given]).answer([Question.pair(2, 4)]) == [given]
 

@@ -6,8 +6,7 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import CANNOT_TELL, Answer, Question
-from likewise.oracles.base import CountingOracle, Oracle, ReplayOracle
-from likewise.oracles.simulated import LabelOracle, NoisyOracle
+from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle, Oracle, ReplayOracle
 from likewise.oracles.terminal import TerminalOracle
 
 LABELS = ["red", "blue", "red", "green", None, "blue"]
@@ -17,6 +16,7 @@ QUESTIONS = [
     Question.pair(3, 4),
     Question.choice(5, (0, 1), ("warm", "cold")),
     Question.choice(3, (0, 1), ("warm", "cold")),
+    Question.grid((1, 2, 3), 0, "warm"),
     Question.label(1),
     Question.label(4),
 ]
@@ -66,6 +66,8 @@ class TestEveryOracle:
             graph.tell(answer)
         assert len(graph.answers) == len(QUESTIONS)
 
-    def test_an_image_without_a_label_is_never_told_apart(self, make: Callable[[], Oracle]) -> None:
+    def test_an_image_without_a_label_is_answered_cannot_tell(
+        self, make: Callable[[], Oracle]
+    ) -> None:
         (answer,) = make().answer([Question.label(4)])
         assert answer.answer == CANNOT_TELL

@@ -6,7 +6,7 @@ import pytest
 
 from likewise.constraints.question import Question
 from likewise.errors import InvalidParameterError
-from likewise.oracles.simulated import LabelOracle, NoisyOracle
+from likewise.oracles.base import LabelOracle, NoisyOracle, person_seconds
 from likewise.queries.candidates import all_pairs
 from likewise.random_streams import stream
 
@@ -44,7 +44,7 @@ def test_questions_about_an_image_without_label_are_answered_cannot_tell(missing
     assert answers_of(["a", missing, missing], *questions) == ["cannot_tell"] * 4
 
 
-def test_a_label_is_told_by_its_name() -> None:
+def test_a_label_is_added_by_its_name() -> None:
     assert answers_of([3, "x y", 2.5], *map(Question.label, range(3))) == ["3", "x y", "2.5"]
 
 
@@ -54,7 +54,7 @@ def test_zero_and_false_are_labels() -> None:
 
 
 @pytest.mark.parametrize("word", ["none", "new", "same", "cannot_tell"])
-def test_a_label_that_is_a_word_of_ours_is_told_in_two_words(word: str) -> None:
+def test_a_label_equal_to_a_reserved_answer_gets_a_prefix(word: str) -> None:
     assert answers_of([word, "b"], Question.label(0), Question.pair(0, 1)) == [
         f"label {word}",
         "different",
@@ -174,3 +174,36 @@ def test_chances_lie_between_0_and_1(name: str, value: float) -> None:
 def test_the_answers_say_that_they_are_noisy_and_by_what() -> None:
     (answer,) = NoisyOracle(["x", "y"], criterion="season").answer([Question.pair(0, 1)])
     assert (answer.who, answer.criterion) == ("noisy labels", "season")
+
+
+GRID = Question.grid(tuple(range(1, 13)), 0, "a")
+
+
+def test_the_images_of_another_label_are_ticked() -> None:
+    labels = ["a", "b", "a", "c", None]
+    (answer,) = LabelOracle(labels).answer([Question.grid((1, 2, 3), 0, "a")])
+    assert (answer.answer, answer.ticked) == ("ticked", (1, 3))
+    (unknown,) = LabelOracle(labels).answer([Question.grid((1, 4), 0, "a")])
+    assert (unknown.answer, unknown.ticked) == ("cannot_tell", ())
+
+
+def test_the_share_of_wrong_grids_is_the_rate_of_noise() -> None:
+    labels = ["a", *["a", "b"] * 1500]
+    grids = [Question.grid(tuple(range(i, i + 10)), 0, "a") for i in range(1, 3001, 10)]
+    truths = LabelOracle(labels).answer(grids)
+    answers = NoisyOracle(labels, flip=0.1, unsure=0.0, seed=1).answer(grids)
+    wrong = [len(set(t.ticked) ^ set(a.ticked)) for t, a in zip(truths, answers, strict=True)]
+    assert 15 <= np.count_nonzero(wrong) <= 45  # of 300
+    assert 1.2 < np.mean([n for n in wrong if n]) < 2.9  # one image, and each other with .1
+    assert [a.ticked for a in NoisyOracle(labels, 0.1, 0.0, 1).answer(grids)] == [
+        a.ticked for a in answers
+    ]
+
+
+def test_a_grid_is_unsure_as_a_whole() -> None:
+    (answer,) = NoisyOracle(["a"] * 13, flip=0, unsure=1).answer([GRID])
+    assert (answer.answer, answer.ticked) == ("cannot_tell", ())
+
+
+def test_the_time_of_a_person_depends_on_kind_images_and_ticks() -> None:
+    assert person_seconds(GRID, n_ticked=2) == pytest.approx(1.5 + 12 * 0.3 + 2 * 0.5)

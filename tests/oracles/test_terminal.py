@@ -104,7 +104,7 @@ def test_a_key_without_meaning_is_explained_and_asked_again() -> None:
     ]
 
 
-def test_a_reserved_word_is_no_label() -> None:
+def test_a_reserved_word_is_not_a_label() -> None:
     terminal = Terminal("none", "spring")
     assert terminal.said(LABEL) == ["spring"]
     assert terminal.shown[1].startswith("'none' cannot name a group; type its name · space")
@@ -154,3 +154,43 @@ def test_who_what_when_and_how_long_are_noted() -> None:
 def test_by_default_it_writes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     TerminalOracle("mood", read=lambda _: "s").answer([Question.pair(3, 7)])
     assert capsys.readouterr().out == "Same mood?  3  |  7\n"
+
+
+GRID = Question.grid((1, 2, 3), 0, "summer")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer", "ticked"),
+    [
+        ("", "ticked", ()),
+        ("2", "ticked", (2,)),
+        ("1 3", "ticked", (1, 3)),
+        ("3, 1\n", "ticked", (3, 1)),
+        ("x 2", "bad_image", (2,)),
+        (" ", "cannot_tell", ()),
+    ],
+)
+def test_the_images_that_are_not_in_the_group_are_typed_as_numbers(
+    line: str, answer: str, ticked: tuple[int, ...]
+) -> None:
+    terminal = Terminal(line)
+    (given,) = terminal.oracle.answer([GRID])
+    assert (given.answer, given.ticked) == (answer, ticked)
+    assert terminal.shown == [
+        "Which are not summer, like beach.jpg?",
+        "  1  snow.jpg",
+        "  2  leaves.jpg",
+        "  3  sledge.jpg",
+    ]
+
+
+def test_a_number_that_is_not_shown_is_asked_again() -> None:
+    terminal = Terminal("4", "x", "1 1")
+    (given,) = terminal.oracle.answer([GRID])
+    assert given.ticked == (1,)
+    assert terminal.shown[-2:] == [
+        "'4' is not an answer: numbers of those that are not, Enter if all are · space can't tell "
+        "· x 3 5 bad images · u undo · q stop.",
+        "'x' is not an answer: numbers of those that are not, Enter if all are · space can't tell "
+        "· x 3 5 bad images · u undo · q stop.",
+    ]

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from likewise.server.app import create_app
@@ -32,12 +34,17 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+def served(workspace: Workspace, port: int = 0) -> AbstractContextManager[str]:
+    """Serve a workspace in a thread; the context is the address that opens the page."""
+    return served_app(create_app(workspace, TOKEN), port)
+
+
 @contextmanager
-def served(workspace: Workspace, port: int = 0) -> Iterator[str]:
-    """Serve a workspace in a thread; yield the address that opens the page."""
+def served_app(app: FastAPI, port: int = 0) -> Iterator[str]:
+    """Serve an application in a thread; yield the address that opens its page."""
     ready = threading.Event()
     with bind("127.0.0.1", port) as bound:
-        server = make_server(create_app(workspace, TOKEN), ready.set)
+        server = make_server(app, ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
@@ -73,19 +80,27 @@ def open_page(browser: Browser) -> Iterator[Open]:
     with ExitStack() as stack:
         errors: list[str] = []
 
-        def open_page(address: str, width: int = 1200, height: int = 800) -> Page:
+        def open_page(
+            address: str,
+            width: int = 1200,
+            height: int = 800,
+            is_introduced: bool = True,
+            **options: Any,
+        ) -> Page:
             context: BrowserContext = browser.new_context(
-                viewport={"width": width, "height": height}, reduced_motion="reduce"
+                viewport={"width": width, "height": height}, reduced_motion="reduce", **options
             )
             stack.callback(context.close)
             context.set_default_timeout(20_000)
+            if is_introduced:
+                context.add_init_script("localStorage.setItem('likewise-introduced', 'yes')")
             page = context.new_page()
             # A handler that runs while its page closes would fail in the next test.
             stack.callback(page.unroute_all, behavior="ignoreErrors")
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.on("request", lambda r: _check_same_site(r.url, errors))
             page.goto(address)
-            page.wait_for_selector("#view-ask h1")
+            page.wait_for_selector("#view-ask h1, #view-first form, .start")
             return page
 
         yield open_page

@@ -65,5 +65,9 @@ def test_a_retracted_answer_is_restored(
     page.get_by_role("button", name="Retract").click()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("button", name="Retract")).to_be_visible()
+    page.click("#toast-undo")  # of the restoration, then of that
+    expect(page.get_by_role("button", name="Restore")).to_be_visible()
+    page.click("#toast-undo")
+    expect(page.get_by_role("button", name="Retract")).to_be_visible()
     expect(page.locator("#counts")).to_contain_text("1 answer")
     assert [entry.answer for entry in workspace.session.answers("colour")] == ["same"]

@@ -25,11 +25,43 @@ def folder(session: Session) -> Path:
 
 def test_pictures_are_exported_to_folders(address: str, open_page: Open, folder: Path) -> None:
     page = open_page(address)
-    page.locator("#export summary").click()
+    page.locator("#export > summary").click()
     page.get_by_label("Copy or link the pictures").select_option("symlink")
     page.locator("#export-folders").click()
     expect(page.locator(".result")).to_contain_text("12 pictures sorted into")
     assert (folder.with_name("photos by colour") / "group 1" / "00red.png").is_symlink()
+
+
+def test_only_chosen_groups_are_exported(address: str, open_page: Open, folder: Path) -> None:
+    page = open_page(address)
+    page.locator("#export > summary").click()
+    page.locator("#export-groups > summary").click()
+    expect(page.locator("#export-groups label")).to_have_text(["group 16", "group 26"])
+    page.get_by_label("group 1").uncheck()
+    expect(page.locator("#export-groups > summary")).to_have_text("1 of 2 groups")
+    csv = page.locator("#export-links a[data-to=csv]")
+    expect(csv).to_have_attribute("href", "/api/export?by=colour&to=csv&group=g2")
+    page.locator("#export-folders").click()
+    expect(page.locator(".result")).to_contain_text("6 pictures sorted into")
+    page.get_by_label("group 2").click()  # the last one stays
+    expect(page.get_by_label("group 2")).to_be_checked()
+
+
+def test_a_read_only_link_shows_groups_and_offers_no_change(address: str, open_page: Open) -> None:
+    page = open_page(address)
+    page.get_by_role("button", name="Phone and sharing").click()
+    dialog = page.get_by_role("dialog", name="Phone and sharing")
+    expect(dialog).to_contain_text("likewise start … --lan")
+    url = dialog.get_by_label("Address").input_value()
+    assert page.context.browser is not None
+    viewer = page.context.browser.new_page()  # another person, without the cookie
+    viewer.goto(url)
+    expect(viewer.locator("section[data-group=g1] .tile")).to_have_count(6)
+    for name in ("#tab-ask", "#add-criterion", ".check-group", "#rescan", ".tools"):
+        expect(viewer.locator(name).first).to_be_hidden()
+    status = viewer.evaluate("fetch('/api/undo', {method: 'POST'}).then((r) => r.status)")
+    assert status == 403
+    viewer.close()
 
 
 def test_a_rescan_finds_new_and_missing_pictures(
@@ -40,7 +72,7 @@ def test_a_rescan_finds_new_and_missing_pictures(
     expect(page.locator("section[data-group=g1] .tile")).to_have_count(6)
     shutil.copy(paint_folder(tmp_path / "extra", 13) / "12red.png", folder)
     (folder / "00red.png").unlink()
-    page.locator("#export summary").click()
+    page.locator("#export > summary").click()
     page.locator("#rescan").click()
     expect(page.locator("#activity")).to_have_text("Pictures in the folder: 1 new, 1 missing.")
     expect(page.locator("section[aria-label=New] .tile")).to_have_count(1)
@@ -54,7 +86,7 @@ def test_a_missing_folder_is_reported_and_answers_are_still_stored(
     folder.rename(folder.with_name("away"))
     answer(page, "s")
     assert len(workspace.session.answers("colour")) == 1
-    page.locator("#export summary").click()
+    page.locator("#export > summary").click()
     page.locator("#rescan").click()
     expect(page.locator("#problem")).to_contain_text("The image folder cannot be reached")
     folder.with_name("away").rename(folder)
@@ -80,7 +112,7 @@ def test_the_export_menu_shows_the_result_and_closes(
 ) -> None:
     page = open_page(address)
     menu, result = page.locator("#export"), page.locator("#export .result")
-    menu.locator("summary").click()
+    menu.locator("> summary").click()
     page.locator("#rescan").click()
     expect(result).to_have_text("No changes in the folder.")
     assert session.root is not None
@@ -91,7 +123,7 @@ def test_the_export_menu_shows_the_result_and_closes(
     page.get_by_label("Copy or link the pictures").focus()
     page.keyboard.press("Escape")
     expect(page.locator("#rescan")).to_be_hidden()
-    expect(menu.locator("summary")).to_be_focused()
+    expect(menu.locator("> summary")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#rescan")).to_be_visible()
     page.keyboard.press("g")

@@ -51,25 +51,85 @@ def test_a_map_of_100_000_points_is_drawn_fast(large_map: Page) -> None:
     expect(large_map.locator("#view-map .card")).to_be_visible()
 
 
-def test_a_point_of_the_map_shows_its_picture_and_can_be_moved(
+def open_map(
     address: str, open_page: Open, workspace: Workspace
-) -> None:
-    from likewise.workspace.map2d import save_map
+) -> tuple[Page, tuple[float, float, float, float]]:
+    """Return a page whose map has the red pictures at one place and the blue ones at another.
+
+    And the middle of the map, and the width and height of its unit square.
+    """
+    from likewise.workspace.gallery import save_map
 
     where = workspace.session.images.askable
     places = (10_000 * (where[:, None] % 2 + [[0, 0]])).clip(2_000, 8_000).astype("uint16")
-    save_map(workspace.session, "colour", where[:2], places[:2])
+    save_map(workspace.session, "colour", where, places)
     page = open_page(address)
     page.keyboard.press("m")
-    canvas = page.locator("canvas[data-ms]")
-    box = canvas.bounding_box()
+    box = page.locator("canvas[data-ms]").bounding_box()
     assert box is not None
-    side = min(box["width"], box["height"]) * 0.94
-    page.mouse.click(
-        box["x"] + box["width"] / 2 - 0.3 * side, box["y"] + box["height"] / 2 - 0.3 * side
-    )
+    across, down = box["width"] - 88, box["height"] - 88  # a margin on each side
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return page, (*middle, min(across, 1.6 * down), min(down, 1.6 * across))
+
+
+def test_pictures_drawn_around_are_moved_and_the_move_is_undone(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    page, box = open_map(address, open_page, workspace)
+    x, y, width, height = box
+    page.mouse.move(x - 0.45 * width, y - 0.45 * height)
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    for dx, dy in [(-0.1, -0.45), (-0.1, -0.1), (-0.45, -0.1), (-0.45, -0.4)]:
+        page.mouse.move(x + dx * width, y + dy * height, steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(page.locator(".map-tools")).to_contain_text("6 pictures selected")
+    page.keyboard.press("2")
+    expect(page.locator("#toasts")).to_contain_text("Moved 6 to group 2")
+    assert len(workspace.criterion("colour").status.gallery().members["g2"]) == 12
+    page.click("#toast-undo")
+    expect(page.locator("#view-map .legend")).to_contain_text("group 1 · 6")
+    assert workspace.session.answers("colour") == []
+
+
+def test_a_larger_picture_is_shown_at_the_pointer(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    page, (x, y, width, height) = open_map(address, open_page, workspace)
+    page.mouse.move(x - 0.3 * width, y - 0.3 * height)
+    preview = page.locator("#view-map .preview")
+    expect(preview).to_be_visible()
+    page.mouse.move(x, y)
+    expect(preview).to_be_hidden()
+
+
+def test_a_point_of_the_map_shows_its_picture_and_can_be_moved(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    page, (x, y, width, height) = open_map(address, open_page, workspace)
+    page.mouse.click(x - 0.3 * width, y - 0.3 * height)
     card = page.locator("#view-map .card")
-    expect(card).to_contain_text(re.compile(r"group 1 · 55 % sure\s*00red.png"))
+    expect(card).to_contain_text(re.compile(r"group 1 · \d\d % sure\s*\d+red.png"))
     card.get_by_label("Move this picture to").select_option("g2")
-    expect(card).to_contain_text("group 2 · in your answers")
+    expect(card).to_contain_text("group 2 · placed by you")
+    assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"]
+
+
+def test_pictures_of_the_map_are_shown_selected_and_moved_by_keyboard(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    page, _ = open_map(address, open_page, workspace)
+    page.get_by_role("button", name="Show the whole map").focus()
+    page.locator("#view-map canvas").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    shown = re.compile(r"group 1 · .*red.png", re.S)
+    expect(page.locator("#view-map .card")).to_contain_text(shown)
+    page.keyboard.press("Space")
+    expect(page.locator(".map-tools")).to_contain_text("1 picture selected")
+    page.keyboard.press("2")
+    expect(page.locator("#toasts")).to_contain_text("Moved 1 to group 2")
     assert [entry.answer for entry in workspace.session.answers("colour")] == ["g2"]

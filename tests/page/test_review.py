@@ -25,6 +25,8 @@ def test_a_conflict_is_resolved_by_retracting_an_answer(
     expect(review).to_have_count(0)
     assert workspace.criterion("colour").review.conflicts() == []
     assert len(workspace.session.answers("colour")) == 2
+    page.click("#toast-undo")
+    expect(review.locator("li")).to_have_count(3)
 
 
 def test_a_label_issue_is_retracted_or_confirmed(
@@ -76,9 +78,12 @@ def test_a_label_issue_with_none_of_the_groups_can_become_a_new_group(
     again = page.locator(".label-issue")
     expect(again).to_contain_text("is there one more group?")
     again.get_by_role("button", name="New group").click()
-    expect(page.locator(".note")).to_contain_text("New group created")
+    expect(page.locator("#toasts")).to_contain_text("New group created")
     assert workspace.criterion("colour").status.gallery().members["g3"].tolist() == [2]
     assert workspace.session.criterion("colour").n_clusters == 3
+    page.click("#toast-undo")
+    expect(page.locator("#toasts")).to_contain_text("Undone")
+    assert workspace.session.criterion("colour").n_clusters == 2
 
 
 def test_the_next_conflict_is_shown_when_one_is_ignored(

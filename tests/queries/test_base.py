@@ -129,7 +129,7 @@ def test_many_passed_pairs_are_left_out_whichever_way_round_they_are_given() -> 
 
 
 @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(0, 999_999)), max_size=20))
-def test_codes_come_back_as_sorted_pairs(pairs: list[tuple[int, int]]) -> None:
+def test_decoded_pairs_are_sorted(pairs: list[tuple[int, int]]) -> None:
     array = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     decoded = decode_pairs(encode_pairs(array, 1_000_000), 1_000_000)
     np.testing.assert_array_equal(decoded, np.sort(array, axis=1))

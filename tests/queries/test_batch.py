@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import BAD_IMAGE, Answer, Question, Relation
-from likewise.queries.base import Pool, Random, select
-from likewise.queries.batch import BatchConstraints
+from likewise.queries.base import BatchConstraints, Pool, Random, select
 from likewise.queries.candidates import all_pairs
 from likewise.random_streams import stream
 
@@ -21,7 +20,7 @@ def graph() -> ConstraintGraph:
     return graph
 
 
-def test_a_batch_knows_what_the_graph_knows_of_it(graph: ConstraintGraph) -> None:
+def test_relations_in_a_batch_are_those_of_the_graph(graph: ConstraintGraph) -> None:
     batch = BatchConstraints(graph, np.array([14, 9, 3, 7]))
     assert batch.n_images == 4
     known = batch.pair_relations(np.array([[0, 1], [0, 2], [1, 2], [0, 3]]))

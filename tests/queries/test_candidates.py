@@ -86,7 +86,9 @@ class TestRandomPairs:
 class TestAnchoredPairs:
     ANSWERS = ((0, 1, SAME), (1, 2, SAME), (3, 4, SAME), (2, 5, DIFFERENT))
 
-    def test_each_image_meets_one_representative_of_each_group(self, make_pool: MakePool) -> None:
+    def test_each_image_is_paired_with_one_representative_of_each_group(
+        self, make_pool: MakePool
+    ) -> None:
         pool = make_pool(n=20, answers=self.ANSWERS)
         anchors = group_representatives(pool).tolist()
         pairs = anchored_pairs(pool, 6, stream(0))
@@ -181,7 +183,7 @@ def asked(pool: Pool, n: int, strategy: object = None, seed: int = 0) -> list[li
     return found
 
 
-def test_an_image_meets_every_group_the_nearest_first(make_pool: MakePool) -> None:
+def test_an_image_is_compared_with_every_group_the_nearest_first(make_pool: MakePool) -> None:
     pool = make_pool(n=12, answers=TRIANGLE)
     pairs = asked(pool, 6, Prefers(7))
     away = np.linalg.norm(pool.embeddings[:3] - pool.embeddings[7], axis=1)
@@ -209,7 +211,9 @@ def test_before_the_first_answer_a_few_images_meet(make_pool: MakePool) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_nothing_known_bad_or_passed_of_late_is_asked(make_pool: MakePool, seed: int) -> None:
+def test_pairs_that_are_known_bad_or_recently_passed_are_not_asked(
+    make_pool: MakePool, seed: int
+) -> None:
     rng = stream(seed)
     truth = rng.integers(3, size=30)
     answers = [

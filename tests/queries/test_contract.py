@@ -14,7 +14,7 @@ from likewise.queries.base import Pool, QueryStrategy, Random, select
 from likewise.queries.candidates import all_pairs
 from likewise.queries.density import RepresentativeDifficult, TypiClust
 from likewise.queries.occ import Entropy, SimilarityChange, SqrtLoss
-from likewise.queries.pcl import HardPairs, Joint, UncertainPairs
+from likewise.queries.pcl import ConnectedJoint, HardPairs, Joint, UncertainPairs
 from likewise.queries.registry import STRATEGIES as BY_NAME
 from likewise.queries.registry import strategy_class
 from likewise.queries.uncertainty import MarginDiversity, Uncertainty
@@ -35,6 +35,8 @@ STRATEGIES: list[QueryStrategy] = [
     HardPairs("eq7"),
     Joint(),
     Joint(hard="eq7"),
+    ConnectedJoint(),
+    ConnectedJoint(connect=0.0),
     TypiClust(),
     TypiClust(n_neighbours=1),
     MarginDiversity(),
@@ -60,7 +62,7 @@ class TestEveryStrategy:
         with pytest.raises(FrozenInstanceError):
             setattr(strategy, "anything", 1)  # noqa: B010
 
-    def test_gives_one_number_a_pair(self, strategy: QueryStrategy, pool: Pool) -> None:
+    def test_each_pair_has_one_score(self, strategy: QueryStrategy, pool: Pool) -> None:
         for m in (28, 5, 1, 0):
             scores = strategy.score(pool, CANDIDATES[:m])
             assert scores.shape == (m,)
@@ -83,7 +85,7 @@ class TestEveryStrategy:
         got = [of_pair[int(i), int(j)] for i, j in asked]
         np.testing.assert_allclose(got, np.sort(scores)[::-1][:6], atol=1e-12)
 
-    def test_never_asks_what_already_follows(
+    def test_pairs_with_a_known_relation_are_not_selected(
         self, strategy: QueryStrategy, make_pool: MakePool
     ) -> None:
         # 0 = 1 = 2 and 3 differ from all: 0 = 2, 0 != 3 and 1 != 3 follow; 22 of 28 are open.
@@ -97,7 +99,9 @@ class TestEveryStrategy:
         assert not as_set(asked) & known
         assert (asked[:, 0] < asked[:, 1]).all()
 
-    def test_says_when_the_pool_is_dry(self, strategy: QueryStrategy, make_pool: MakePool) -> None:
+    def test_too_few_open_pairs_raise_an_error(
+        self, strategy: QueryStrategy, make_pool: MakePool
+    ) -> None:
         answers = [(i, i + 1, SAME) for i in range(6)]  # 0 to 6 are one group; 7 is open
         pool = make_pool(answers=answers)
         with pytest.raises(
@@ -113,25 +117,27 @@ class TestEveryStrategy:
         pool = make_pool(answers=[(i, i + 1, SAME) for i in range(7)])
         assert ask_all(strategy, pool, CANDIDATES).shape == (0, 2)
 
-    def test_leaves_what_was_passed_over(self, strategy: QueryStrategy, pool: Pool) -> None:
+    def test_pairs_answered_cannot_tell_are_not_selected(
+        self, strategy: QueryStrategy, pool: Pool
+    ) -> None:
         before = as_set(ask_all(strategy, pool, CANDIDATES))
         first = sorted(before)[0]
         passed = replace(pool, passed=frozenset({first, (6, 7)}))
         assert as_set(ask_all(strategy, passed, CANDIDATES)) == before - {first, (6, 7)}
 
-    def test_leaves_bad_images_alone(self, strategy: QueryStrategy, pool: Pool) -> None:
+    def test_bad_images_are_not_selected(self, strategy: QueryStrategy, pool: Pool) -> None:
         assert isinstance(pool.constraints, ConstraintGraph)
         pool.constraints.tell(Answer(Question.label(3), BAD_IMAGE))
         assert 3 not in ask_all(strategy, pool, CANDIDATES)
 
-    def test_same_seed_same_questions_in_whatever_order_the_candidates_come(
+    def test_the_order_of_the_candidates_changes_nothing(
         self, strategy: QueryStrategy, pool: Pool
     ) -> None:
         first = select(strategy, pool, CANDIDATES, 5, stream(7))
         again = select(strategy, pool, stream(2).permutation(CANDIDATES), 5, stream(7))
         np.testing.assert_array_equal(first, again)
 
-    def test_ties_fall_by_the_generator_and_not_by_position(
+    def test_ties_are_broken_at_random_and_not_by_position(
         self, strategy: QueryStrategy, make_pool: MakePool
     ) -> None:
         alike = np.tile([0.6, 0.8], (8, 1))
@@ -147,7 +153,7 @@ class TestEveryStrategy:
         ]
         assert len(set(asked)) > 8
 
-    def test_changes_nothing_it_looks_at(self, strategy: QueryStrategy, pool: Pool) -> None:
+    def test_the_pool_is_not_changed(self, strategy: QueryStrategy, pool: Pool) -> None:
         assert pool.previous is not None
         arrays = [pool.embeddings, pool.probabilities, pool.previous, CANDIDATES]
         copies = [array.copy() for array in arrays]
@@ -156,7 +162,7 @@ class TestEveryStrategy:
             np.testing.assert_array_equal(array, copy)
 
 
-def test_every_registered_strategy_is_held_to_the_contract() -> None:
+def test_every_registered_strategy_is_tested() -> None:
     assert {type(strategy) for strategy in STRATEGIES} == {
         type(strategy_class(key)()) for key in BY_NAME
     }

@@ -30,7 +30,7 @@ def test_a_copy_is_a_neighbour_at_no_distance() -> None:
     assert neighbour_distances(points, np.arange(3), np.arange(3), 1).tolist() == [0, 0, 9]
 
 
-def test_alone_there_are_no_neighbours() -> None:
+def test_a_single_image_has_no_neighbours() -> None:
     one = np.array([0])
     assert neighbour_distances(np.ones((1, 2)), one, one, 6).tolist() == [0]
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from likewise.errors import InvalidParameterError
-from likewise.queries.density import compactness
-from likewise.queries.dsac import (
+from likewise.queries.density import (
+    compactness,
     difficult,
     pace,
     pseudo_labels,
@@ -196,3 +196,11 @@ class TestPseudoLabels:
         labels = np.array([-1, 5, -1, -1, 5, -1, -1, -1, -1])
         spread = pseudo_labels(self.CLUSTERS, self.DISTANCES, labels, 2)
         assert spread.tolist() == [-1, 5, 5, -1, 5, 5, -1, -1, -1]
+
+
+def test_a_cluster_whose_labels_disagree_propagates_none() -> None:
+    clusters, distances = np.zeros(6, dtype=np.intp), np.arange(6.0)
+    agree = np.array([1, 1, 0, -1, -1, -1])
+    disagree = np.array([1, 0, 0, -1, -1, -1])
+    assert pseudo_labels(clusters, distances, agree, 5).tolist() == [1, 1, 0, 1, 1, -1]
+    assert pseudo_labels(clusters, distances, disagree, 5).tolist() == disagree.tolist()

@@ -43,7 +43,7 @@ def test_values_computed_by_hand() -> None:
     np.testing.assert_allclose(scores, [0.36, -np.inf, -np.inf])
 
 
-def test_without_an_earlier_cycle_it_says_so(pool: Pool) -> None:
+def test_without_an_earlier_cycle_it_is_reported(pool: Pool) -> None:
     with pytest.raises(InvalidParameterError, match="got previous=None; train one more epoch"):
         SimilarityChange().score(replace(pool, previous=None), PAIRS)
 
@@ -102,7 +102,7 @@ def test_each_image_is_asked_about_once_before_any_is_asked_about_again(
     assert by_entropy[1] in asked[:2]
 
 
-def test_one_cluster_is_no_reason_to_fail(make_pool: MakePool) -> None:
+def test_one_cluster_is_not_a_reason_to_fail(make_pool: MakePool) -> None:
     scores = Entropy().score(make_pool(k=1), all_pairs(np.arange(8)))
     assert np.isfinite(scores).all()
 

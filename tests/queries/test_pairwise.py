@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.queries import pairwise as similarity
-from likewise.queries.base import Constraints, Pool
-from likewise.queries.batch import BatchConstraints
-from likewise.queries.pairwise import known_groups, pair_products, relation_sums
+from likewise.queries.base import BatchConstraints, Constraints, Pool
+from likewise.queries.pairwise import (
+    answer_components,
+    known_groups,
+    pair_products,
+    relation_sums,
+)
 from likewise.random_streams import stream
 
 
@@ -85,7 +89,7 @@ def test_groups_are_numbered_from_zero_and_images_without_links_left_out(
     assert {frozenset(pair) for pair in groups.cannot_links.tolist()} == {frozenset({0, 1})}
 
 
-def test_a_label_alone_is_no_link_and_two_labels_are() -> None:
+def test_one_label_gives_no_link_and_two_labels_do() -> None:
     graph = ConstraintGraph(9)
     graph.label(0, "red")
     assert not known_groups(graph).is_linked.any()
@@ -102,3 +106,19 @@ def test_memory_follows_the_answers_and_not_the_collection() -> None:
     links = relation_sums(graph, z)
     assert len(links.totals) == 1500
     assert links.totals.dtype == np.float32
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.booleans()), max_size=15))
+def test_components_are_those_of_the_answered_pairs(
+    answers: list[tuple[int, int, bool]],
+) -> None:
+    graph, joined = ConstraintGraph(10), {i: {i} for i in range(10)}
+    for i, j, is_same in answers:
+        if i != j:
+            graph.add(i, j, Relation.SAME if is_same else Relation.DIFFERENT)
+            for image in (both := joined[i] | joined[j]):
+                joined[image] = both
+    component, sizes = answer_components(graph)
+    for i in range(10):
+        assert set(np.flatnonzero(component == component[i]).tolist()) == joined[i]
+        assert sizes[component[i]] == len(joined[i])

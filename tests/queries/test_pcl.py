@@ -7,10 +7,17 @@ import pytest
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
-from likewise.errors import UnknownNameError
+from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.queries.base import Pool
 from likewise.queries.candidates import all_pairs
-from likewise.queries.pcl import HardPairs, Joint, UncertainPairs, bernoulli_divergence, min_max
+from likewise.queries.pcl import (
+    ConnectedJoint,
+    HardPairs,
+    Joint,
+    UncertainPairs,
+    bernoulli_divergence,
+    min_max,
+)
 
 
 def test_min_max_runs_from_0_to_1() -> None:
@@ -194,3 +201,24 @@ def test_the_budget_moves_it_from_uncertain_to_hard(make_pool: MakePool) -> None
 def test_an_unknown_form_raises_an_error_before_the_first_question() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'bernoulli'"):
         Joint(hard="bernouli")
+
+
+def test_pairs_that_join_large_components_are_preferred(make_pool: MakePool) -> None:
+    answers = [
+        (0, 1, Relation.SAME),
+        (1, 2, Relation.DIFFERENT),  # 0, 1 and 2 are one component
+        (3, 4, Relation.DIFFERENT),
+    ]
+    pool = make_pool(answers=answers)
+    pairs = np.array([[0, 2], [5, 6], [5, 3], [5, 0], [3, 0]])
+    gain = ConnectedJoint(connect=2.0).score(pool, pairs) - Joint().score(pool, pairs)
+    sizes = np.log([1, 1, 2, 3, 6])  # 0 and 2 are connected already
+    np.testing.assert_allclose(gain, 2 * sizes / sizes.max(), atol=1e-12)
+    np.testing.assert_array_equal(
+        ConnectedJoint(connect=0.0).score(pool, pairs), Joint().score(pool, pairs)
+    )
+
+
+def test_a_negative_weight_of_connections_raises_an_error() -> None:
+    with pytest.raises(InvalidParameterError, match="connect must be >= 0, got -1"):
+        ConnectedJoint(connect=-1.0)

@@ -50,7 +50,7 @@ def test_a_program_groups_all_images_with_the_api_alone(
 def test_an_answer_returns_its_implied_relations_and_the_next_questions(client: TestClient) -> None:
     assert answer_pair(client, 0, 2, "same")["n_relations"] == 1
     reply = answer_pair(client, 2, 4, "same", client="tab", seconds=0.5)
-    assert (reply["accepted"], reply["n_relations"], reply["predicted"]) == (True, 2, True)
+    assert (reply["accepted"], reply["n_relations"]) == (True, 2)
     assert len(reply["questions"]) == 4
     assert client.get("/api/questions?n=4&client=tab").json()["questions"] == reply["questions"]
 
@@ -135,6 +135,28 @@ def test_images_are_moved_to_another_group(client: TestClient) -> None:
     assert client.get("/api/answers").json()["answers"][0]["text"] == "group 2"
 
 
+def test_an_action_is_undone_by_one_of_its_entries(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "same")
+    moved = client.post("/api/moves", json={"images": [0, 1], "group": "g2"}).json()
+    assert moved["conflicts"] == []
+    answer_pair(client, 3, 5, "same")
+    undone = client.post("/api/undo", json={"entry": moved["entry"]})
+    assert undone.status_code == 200, undone.text
+    texts = [
+        one["text"] for one in client.get("/api/answers").json()["answers"] if not one["retracted"]
+    ]
+    assert texts == ["same", "same"]  # the move is undone, and what it had retracted is back
+    again = client.post("/api/undo", json={"entry": moved["entry"]})
+    assert again.status_code == 400
+    assert "already undone" in again.json()["message"]
+
+
+def test_a_change_of_a_group_is_undone_by_its_entry(client: TestClient) -> None:
+    changed = client.patch("/api/groups/g2", json={"name": "sea"}).json()
+    client.post("/api/undo", json={"entry": changed["entry"]})
+    assert [one["name"] for one in client.get("/api/groups").json()["groups"]][1] == "group 2"
+
+
 def test_criteria_are_added_and_independent(client: TestClient) -> None:
     made = client.post("/api/criteria", json={"name": "mood", "n_clusters": 2})
     assert made.status_code == 201
@@ -159,7 +181,24 @@ def test_every_export_is_a_file_download(client: TestClient, to: str) -> None:
     assert len(response.content) > 50
 
 
-def test_label_studio_export_has_groups_and_pairs_as_choices(client: TestClient) -> None:
+def test_only_chosen_groups_are_exported(client: TestClient, folder: Path) -> None:
+    client.patch("/api/groups/g2", json={"name": "Blue, <b>sky</b>"})
+    for chosen in ("g2", "Blue, <b>sky</b>"):
+        text = client.get("/api/export", params={"to": "csv", "group": chosen}).text
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert {row["path"] for row in rows} == {f"{i:02}blue.png" for i in range(1, 12, 2)}
+    both = client.get("/api/export", params={"to": "csv", "group": ["g1", "g2"]}).text
+    assert len(list(csv.DictReader(io.StringIO(both)))) == 12
+    reply = client.post("/api/folders", json={"groups": ["g1"]}).json()
+    assert [one.name for one in Path(reply["folder"]).iterdir()] == ["group 1"]
+    unknown = client.get("/api/export", params={"to": "csv", "group": "g9"})
+    assert unknown.status_code == 404
+    assert "g9" in unknown.json()["message"]
+
+
+def test_label_studio_export_has_groups_and_pairs_as_choices(
+    client: TestClient, folder: Path
+) -> None:
     answer_pair(client, 0, 2, "same")
     tasks = json.loads(client.get("/api/export?to=labelstudio").text)
     assert len(tasks) == 13
@@ -169,18 +208,18 @@ def test_label_studio_export_has_groups_and_pairs_as_choices(client: TestClient)
     assert all(
         task["data"].keys() == keys for task in tasks
     )  # Label Studio rejects the import otherwise
-    assert tasks[-1]["data"]["second"] == "/data/local-files/?d=02red.png"
+    assert tasks[-1]["data"]["second"] == f"/data/local-files/?d={folder.name}/02red.png"
 
 
-def test_exported_paths_are_quoted_and_keys_have_no_extension(
-    client: TestClient, folder: Path
-) -> None:
+def test_exported_paths_are_quoted(client: TestClient, folder: Path) -> None:
     (folder / "00red.png").rename(folder / "a & b #1.x.png")
     client.post("/api/rescan")
     tasks = json.loads(client.get("/api/export?to=labelstudio").text)
-    assert tasks[0]["data"]["image"] == "/data/local-files/?d=a%20%26%20b%20%231.x.png"
+    assert (
+        tasks[0]["data"]["image"] == f"/data/local-files/?d={folder.name}/a%20%26%20b%20%231.x.png"
+    )
     labels = json.loads(client.get("/api/export?to=fiftyone").text)["labels"]
-    assert {"a & b #1.x", "01blue"} <= labels.keys()  # FiftyOne keys have no extension
+    assert {str(folder / "a & b #1.x.png"), str(folder / "01blue.png")} <= labels.keys()
 
 
 def test_the_map_lists_the_groups_before_it_has_points(client: TestClient) -> None:
@@ -280,3 +319,54 @@ def test_the_server_process_imports_neither_torch_nor_scikit_learn() -> None:
         [sys.executable, "-c", code], capture_output=True, check=False, text=True
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def answer_grid(client: TestClient, question: dict[str, Any], ticked: list[int]) -> Any:
+    body = {"question": question, "answer": "ticked", "ticked": ticked}
+    response = client.post("/api/answers", json=body)
+    assert response.status_code == 201, response.text
+    return response.json()
+
+
+def test_a_grid_is_asked_and_sent_back_unchanged(client: TestClient, workspace: Workspace) -> None:
+    workspace.criterion("").queue.fill([Question.grid((4, 6, 3, 8), 2, "group 1")])
+    (asked,) = client.get("/api/questions").json()["questions"]
+    assert (asked["kind"], asked["images"], asked["representative"]) == ("grid", [4, 6, 3, 8], 2)
+    (group,) = asked["offered"]
+    assert [group["id"]] == asked["groups"]
+    assert group["representative"] == 2
+    reply = answer_grid(client, asked, [3])
+    assert (reply["accepted"], reply["n_relations"]) == (True, 10)
+    entry = client.get("/api/answers").json()["answers"][0]
+    assert (entry["images"], entry["ticked"]) == ([4, 6, 3, 8, 2], [3])
+    assert entry["text"] == f"1 of 4 not {group['name']}"
+    undone = client.post("/api/undo").json()
+    assert undone["question"]["images"] == [4, 6, 3, 8]
+
+
+def test_a_client_makes_a_grid_of_a_group_without_a_representative(client: TestClient) -> None:
+    group = client.get("/api/groups").json()["groups"][0]
+    images = [image["id"] for image in group["images"]]
+    reply = answer_grid(client, {"kind": "grid", "images": images, "groups": [group["id"]]}, [])
+    assert reply["accepted"]
+    assert reply["n_relations"] == len(images) * (len(images) - 1) // 2
+    group = client.get("/api/groups").json()["groups"][0]
+    refused = client.post(
+        "/api/answers",
+        json={
+            "question": {"kind": "grid", "images": images, "groups": [group["id"]]},
+            "answer": "ticked",
+            "ticked": images,
+        },
+    )
+    assert refused.status_code == 400
+    assert "must have an image that belongs to it" in refused.json()["message"]
+
+
+def test_a_partial_conflict_of_a_grid_lists_the_images_concerned(client: TestClient) -> None:
+    answer_pair(client, 0, 2, "different")
+    grid = {"kind": "grid", "images": [2, 4, 6], "groups": ["g1"], "representative": 0}
+    reply = answer_grid(client, grid, [])
+    assert not reply["accepted"]
+    assert sorted(reply["conflict"]["images"]) == [0, 2]
+    assert answer_pair(client, 4, 6, "same")["n_relations"] == 0  # known

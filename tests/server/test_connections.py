@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from likewise.server import connections
-from likewise.server.connections import RepeatedErrorFilter, max_connections
+from likewise.server import serve
+from likewise.server.serve import RepeatedErrorFilter, max_connections
 from likewise.workspace.workspace import Workspace
 from tests.server.conftest import AUTHORISED
 from tests.server.test_serve import SERVER, served
@@ -69,7 +69,7 @@ def _percentile_95(connection: http.client.HTTPConnection) -> float:
 def test_incomplete_headers_are_waited_for_a_limited_time(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
+    monkeypatch.setattr(serve, "HEADER_SECONDS", 1.0)
     with connect(port) as silent, connect(port) as slow:
         slow.sendall(REQUEST.encode())
         time.sleep(0.7)
@@ -81,7 +81,7 @@ def test_incomplete_headers_are_waited_for_a_limited_time(
 def test_incomplete_headers_of_a_further_request_are_waited_for_a_limited_time(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(serve, "HEADER_SECONDS", 0.5)
     with connect(port) as client:
         client.sendall(f"{REQUEST}{AUTHORISED['Authorization']}\r\n\r\nGET / HT".encode())
         assert client.recv(4096).startswith(b"HTTP/1.1 200")
@@ -91,7 +91,7 @@ def test_incomplete_headers_of_a_further_request_are_waited_for_a_limited_time(
 def test_an_incomplete_body_is_waited_for_a_limited_time(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(serve, "BODY_SECONDS", 0.5)
     head = f"{REQUEST}{AUTHORISED['Authorization']}\r\nContent-Length: 100\r\n\r\n"
     with connect(port) as client:
         client.sendall(head.replace("GET /api/status", "POST /api/undo").encode() + b"{")
@@ -99,7 +99,7 @@ def test_an_incomplete_body_is_waited_for_a_limited_time(
 
 
 def test_a_request_in_time_is_answered(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(serve, "HEADER_SECONDS", 0.5)
     with connect(port) as client:
         for part in (REQUEST, AUTHORISED["Authorization"], "\r\n\r\n"):
             client.sendall(part.encode())
@@ -114,7 +114,7 @@ def test_a_request_in_time_is_answered(port: int, monkeypatch: pytest.MonkeyPatc
 def test_connections_above_the_limit_are_rejected(
     port: int, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(connections, limit, 4)
+    monkeypatch.setattr(serve, limit, 4)
     with ExitStack() as stack:
         clients = [stack.enter_context(connect(port)) for _ in range(4)]
         time.sleep(0.2)
@@ -148,8 +148,8 @@ def test_the_server_recovers_from_the_limit_of_file_descriptors(
     session.close()
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({n_files},) * 2)\n"
     command = [sys.executable, "-c", limit + SERVER, str(session.path)]
-    unlimited = "connections.max_connections = lambda: 1000\n" if n_files == 40 else ""
-    command[2] = f"from likewise.server import connections\n{unlimited}{command[2]}"
+    unlimited = "serve.max_connections = lambda: 1000\n" if n_files == 40 else ""
+    command[2] = f"from likewise.server import serve\n{unlimited}{command[2]}"
     with (
         open(tmp_path / "errors", "w+b") as errors,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as server,

@@ -101,7 +101,7 @@ def test_two_criteria_are_compared_in_a_table(client: TestClient, workspace: Wor
     assert table["nmi"] == 1
     workspace.add_criterion("mood", 2)
     reply = client.get("/api/compare?second=mood")
-    assert (reply.status_code, "'mood' has no groups yet" in reply.text) == (503, True)
+    assert (reply.status_code, "'mood' has no groups yet" in reply.text) == (409, True)
     assert client.get("/api/compare?second=unknown").status_code == 404
 
 

@@ -225,9 +225,57 @@ def test_a_changed_file_is_not_served(client: TestClient, folder: Path) -> None:
 
 
 def test_the_page_links_to_no_other_site(client: TestClient) -> None:
-    text = client.get("/").text
+    text = client.get("/").text + client.get("/start").text
     parts = re.findall(r'(?:src|href)="([^"]+)"', text)
     scripts = [client.get(part).text for part in parts if part.startswith("/page/")]
     assert len(scripts) >= 2
-    assert not re.search(r"https?://", "".join([text, *scripts]))
+    assert not re.search(r"https?://(?!www\.w3\.org/)", "".join([text, *scripts]))
     assert AUTHORISED["Authorization"] not in text
+
+
+class TestReadOnlyLink:
+    """The link for viewers shows groups and exports; it changes nothing and asks nothing."""
+
+    @pytest.fixture
+    def viewer(self, client: TestClient) -> TestClient:
+        url = client.get("/api/access").json()["viewer_url"]
+        other = TestClient(client.app, base_url="http://127.0.0.1:8000")
+        assert other.get(url).status_code == 200
+        return other
+
+    def test_a_viewer_sees_groups_and_exports_them(self, viewer: TestClient) -> None:
+        assert viewer.get("/api/access").json() == {
+            "read_only": True,
+            "url": None,
+            "qr": None,
+            "viewer_url": None,
+            "person": "",
+            "role": "",
+        }
+        assert len(viewer.get("/api/groups").json()["groups"]) == 2
+        assert viewer.get("/api/images/0").status_code == 200
+        assert viewer.get("/api/export", params={"to": "csv"}).status_code == 200
+
+    def test_a_viewer_changes_nothing(self, viewer: TestClient) -> None:
+        for method, paths in {
+            "POST": "answers undo moves groups criteria folders open rescan answers/1/confirm",
+            "PATCH": "groups/g1 criteria",
+            "DELETE": "answers/1",
+            "GET": "questions folders start",
+        }.items():
+            for path in paths.split():
+                response = viewer.request(method, f"/api/{path}")
+                assert (response.status_code, path) == (403, path)
+                assert response.json()["error"] == "ReadOnlyError"
+        assert viewer.get("/start").status_code == 403
+
+    def test_the_token_of_a_viewer_works_as_bearer_and_is_not_that_of_the_owner(
+        self, viewer: TestClient, client: TestClient
+    ) -> None:
+        token = client.get("/api/access").json()["viewer_url"].partition("token=")[2]
+        bearer = TestClient(client.app, base_url="http://127.0.0.1:8000")
+        bearer.headers["Authorization"] = f"Bearer {token}"
+        assert bearer.get("/api/status").status_code == 200
+        assert bearer.post("/api/undo", json={}).status_code == 403
+        assert TOKEN not in token
+        assert token not in str(viewer.cookies)

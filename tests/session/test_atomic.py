@@ -26,7 +26,7 @@ class TestOpening:
         with pytest.raises(SessionError, match=r"gone.likewise does not exist; check the path"):
             Session.open(tmp_path / "gone.likewise")
 
-    def test_a_folder_that_is_no_session(self, tmp_path: Path) -> None:
+    def test_a_folder_that_is_not_a_session(self, tmp_path: Path) -> None:
         with pytest.raises(SessionError, match=r"not a session \(it contains no session.sqlite3"):
             Session.open(tmp_path)
 
@@ -36,7 +36,7 @@ class TestOpening:
             Session.open(tmp_path / "file")
 
     @pytest.mark.parametrize("write", [True, False])
-    def test_a_file_that_is_no_database(self, path: Path, write: bool) -> None:
+    def test_a_file_that_is_not_a_database(self, path: Path, write: bool) -> None:
         (path / "session.sqlite3").write_text("dear diary, " * 1000)
         with pytest.raises(SessionError, match=r"is not a database: the file was replaced"):
             Session.open(path, write=write)
@@ -133,7 +133,7 @@ class TestWriting:
         with pytest.raises(SessionError, match="moved, replaced or deleted while it was open"):
             session.tell(PAIR)
 
-    def test_beyond_a_quota_is_told_in_words_and_nothing_acknowledged_is_lost(
+    def test_an_exceeded_quota_is_reported_and_no_acknowledged_answer_is_lost(
         self, path: Path
     ) -> None:
         code = """

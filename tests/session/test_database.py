@@ -20,7 +20,9 @@ def test_a_commit_returns_after_its_sync(session: Session) -> None:
 def test_a_transaction_is_written_whole_or_not_at_all(path: Path) -> None:
     def add(name: str, error: type[BaseException] | None) -> None:
         with store.transaction() as db:
-            db.execute("INSERT INTO criterion VALUES (NULL, ?, NULL, 0, ?)", (name, name))
+            db.execute(
+                "INSERT INTO criterion VALUES (NULL, ?, NULL, 0, ?, NULL, NULL)", (name, name)
+            )
             if error is not None:
                 raise error
 
@@ -49,7 +51,7 @@ def test_a_reader_changes_nothing(path: Path) -> None:
     assert (path / "session.sqlite3").read_bytes() == before
 
 
-def test_strange_paths_are_no_obstacle(tmp_path: Path, path: Path) -> None:
+def test_strange_paths_are_accepted(tmp_path: Path, path: Path) -> None:
     strange = tmp_path / "what? is #this 100% \udcff.likewise"
     path.rename(strange)
     with Session.open(strange) as session:

@@ -47,7 +47,7 @@ def test_a_label_makes_its_group(session: Session) -> None:
     assert [g.key for g in session.groups("season").all()] == ["winter"]
 
 
-def test_a_key_that_somebody_typed_is_passed_over(session: Session) -> None:
+def test_a_new_key_differs_from_labels_typed_before(session: Session) -> None:
     session.tell(label(0, "g2"))
     assert session.make_group("season").key == "g3"
     session.tell(label(0, "g4"))
@@ -69,10 +69,11 @@ def test_a_new_name_changes_no_answer_and_can_be_taken_back(session: Session) ->
     assert (group.name, group.colour) == ("cold days", "#000000")
     assert session.graph("season").relation(0, 1) is Relation.SAME
     assert session.groups("season").key_of("cold days") == "winter"
-    session.undo("season")
-    session.undo("season")
+    session.undo("season")  # both changes are one action
     assert session.groups("season")["winter"].name == "winter"
     assert session.groups("season")["winter"].colour == COLOURS[0]
+    restore_last(session)
+    assert session.groups("season")["winter"].colour == "#000000"
     restore_last(session)
     assert session.groups("season")["winter"].name == "cold days"
 
@@ -94,7 +95,7 @@ def test_a_merge_makes_labels_mean_the_same_and_can_be_taken_back(session: Sessi
     assert session.graph("season").relation(1, 2) is Relation.SAME
 
 
-def test_a_choice_says_nothing_against_a_group_that_is_now_the_chosen_one(
+def test_a_choice_does_not_exclude_a_group_that_was_merged_with_the_chosen_one(
     session: Session,
 ) -> None:
     for key in ("a", "b", "c"):

@@ -62,6 +62,24 @@ def test_a_schema_that_runs_sql_is_refused(path: Path, sql: str, write: bool) ->
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE made_group",
+        "ALTER TABLE log DROP COLUMN who",
+        "ALTER TABLE log ADD COLUMN extra TEXT",
+        "ALTER TABLE criterion RENAME COLUMN folder TO place",
+        "PRAGMA user_version = 0",
+        "PRAGMA user_version = 3",
+    ],
+)
+@pytest.mark.parametrize("write", [True, False])
+def test_tables_without_their_columns_are_refused(path: Path, sql: str, write: bool) -> None:
+    change(path, sql)
+    with pytest.raises(SessionError, match=r"must (have the columns|contain only)"):
+        Session.open(path, write=write)
+
+
+@pytest.mark.parametrize(
     "folder", ["..", ".", "", "../../outside", "/tmp/outside", ".hidden", "a\\b", "a\nb", "x" * 300]
 )
 def test_the_folder_of_a_criterion_is_a_plain_name(path: Path, folder: str) -> None:
@@ -75,6 +93,13 @@ def test_content_hashes_are_plain_names(path: Path, content: str) -> None:
     change(path, f"UPDATE image SET hash = '{content}' WHERE position = 3")
     with pytest.raises(SessionError, match="Image 3 must have a content hash"):
         Session.open(path)
+
+
+@pytest.mark.parametrize("root", [b"a\0b", bytes(10_000), b"x" * 10_000])
+def test_the_image_folder_is_a_path(path: Path, root: bytes) -> None:
+    change(path, f"REPLACE INTO fact VALUES ('root', x'{root.hex()}')")
+    with Session.open(path) as session, pytest.raises(SessionError, match="must be a path"):
+        _ = session.root
 
 
 def test_positions_have_no_gaps(path: Path) -> None:
@@ -110,7 +135,7 @@ def test_a_bad_row_is_left_out_and_reported(
     with Session.open(path) as session:
         with pytest.warns(LikewiseWarning, match="entry 9"):
             assert [entry.id for entry in session.answers("season")] == told
-        assert reason in session.invalid_entries("season")[9]
+        assert reason in session.copy_replay("season").entries.invalid[9]
         more = session.tell(Answer(Question.pair(4, 5), "same", criterion="season"))
         session.undo("season")
         with pytest.raises(InvalidParameterError, match="not valid"):

@@ -117,14 +117,14 @@ def test_pictures_elsewhere_are_found_by_their_whole_path(tmp_path: Path) -> Non
 
 
 @given(st.text(st.characters()))
-def test_any_string_comes_back_from_bytes(text: str) -> None:
+def test_any_string_is_restored_from_bytes(text: str) -> None:
     assert to_text(to_blob(text)) == text
 
 
 @pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(names=st.lists(st.text(st.characters(), min_size=1), min_size=1, max_size=5))
-def test_any_file_name_comes_back(
+def test_any_file_name_is_read_as_it_was_written(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("names") / "s"

@@ -86,7 +86,7 @@ def test_a_session_can_be_carried_to_another_and_answers_the_same(
         assert import_answers(theirs, folder / "out.jsonl", strict=False).n_imported == 0
 
 
-def test_only_what_stands_is_exported(session: Session, file: Path) -> None:
+def test_only_active_answers_are_exported(session: Session, file: Path) -> None:
     session.tell_all([pair(0, 1), pair(1, 2), pair(2, 3)])
     session.undo("season")
     session.add_criterion("mood")
@@ -165,7 +165,7 @@ def test_a_line_of_any_rubbish_is_a_problem_and_never_a_crash(
         assert session.graph("season").n_answers == done.n_imported
 
 
-def test_bytes_that_are_no_text_are_a_problem(session: Session, file: Path) -> None:
+def test_bytes_that_are_not_text_are_a_problem(session: Session, file: Path) -> None:
     file.write_bytes(line(0, 1).encode() + b"\n\xff\xfe\n" + line(1, 2).encode())
     done = import_answers(session, file, strict=False)
     assert (done.n_imported, done.problems[0].line) == (2, 2)
@@ -187,7 +187,7 @@ def test_a_line_that_is_there_already_is_not_taken_in_again(session: Session, fi
     assert session.answers("season") == []
 
 
-def test_lines_contradict_what_the_session_knows_too(session: Session, file: Path) -> None:
+def test_imported_lines_can_contradict_answers_of_the_session(session: Session, file: Path) -> None:
     session.tell_all([pair(0, 1), pair(1, 2)])
     file.write_text(line(0, 2, "different") + "\n")
     with pytest.raises(AnswersFileError, match="line 1: contradicts earlier answers"):

@@ -59,3 +59,5 @@ def test_every_acknowledged_answer_is_found_once_after_100_kills(path: Path) -> 
         assert len(entries) - len(acknowledged) <= N_KILLS
         assert len({entry.who for entry in entries}) == len(entries)
         assert session.graph("season").n_answers > 0
+        actions = Counter(entry.action for entry, _ in session.entries("season") if entry.action)
+        assert set(actions.values()) == {2}  # the entries after the first one: none is missing

@@ -1,7 +1,8 @@
 import hypothesis.strategies as st
 from hypothesis import given
 
-from likewise.session.log import Entries, Entry
+from likewise.session.log import Entry
+from likewise.session.replay import Entries
 
 
 def pair(number: int, who: str = "") -> Entry:

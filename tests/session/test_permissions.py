@@ -17,7 +17,7 @@ from likewise.images.files import read_folder
 from likewise.session import Session, export_csv, export_folders, save_results
 from likewise.session.atomic import make_private
 from likewise.session.create import EMBEDDINGS
-from likewise.workspace.map2d import save_map
+from likewise.workspace.gallery import save_map
 from likewise.workspace.status import write_json
 from likewise.workspace.thumbnails import Thumbnails
 
@@ -90,7 +90,9 @@ def test_the_target_of_a_link_keeps_its_permissions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["copy", "symlink"])
-def test_exports_are_no_wider_than_the_umask(tmp_path: Path, umask: int, how: str) -> None:
+def test_exports_have_at_most_the_permissions_of_the_umask(
+    tmp_path: Path, umask: int, how: str
+) -> None:
     images = read_folder(make_images(tmp_path / "photos"))
     for path in (tmp_path / "photos").iterdir():
         path.chmod(0o644)

@@ -15,7 +15,7 @@ def put(session: Session, image: int, key: str, faces: dict[str, int]) -> None:
     session.tell(Answer(question, key, criterion="season"))
 
 
-def test_many_pictures_put_into_a_group_do_not_pull_it_to_theirs(session: Session) -> None:
+def test_many_images_moved_into_a_group_do_not_change_the_group_of_others(session: Session) -> None:
     for _ in range(2):
         session.make_group("season")
     chances = np.array([[0.99, 0.01]] * 10 + [[0.01, 0.99]] * 10)

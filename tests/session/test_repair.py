@@ -5,16 +5,17 @@ import os
 import random
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from likewise.constraints.question import Answer, Question
 from likewise.errors import SessionBusyError, SessionError
-from likewise.session import Session, import_answers
+from likewise.session import Session, import_answers, journal
+from likewise.session.create import repair
 from likewise.session.database import DATABASE
 from likewise.session.journal import JOURNAL
-from likewise.session.repair import repair
 from tests.session.pictures import pictures
 
 TABLES = ("image", "criterion", "made_group", "log", "fact")
@@ -43,7 +44,8 @@ def fill(session: Session) -> None:
     session.undo("season", "ada")
     session.change_group("season", "g2", name="summer", colour="#00ff00", merge_into="g1")
     session.add_criterion("mood", 2, two_groups=True)
-    session.change_criterion(session.criterion("season"))
+    season = session.criterion("season")
+    session.change_criterion(replace(season, pair_text="Same season?", choice_text="Which one?"))
 
 
 def overwrite_all(path: Path) -> None:
@@ -225,3 +227,29 @@ def test_each_answer_is_one_line_of_the_journal(path: Path) -> None:
         lines = (path / JOURNAL).read_text().splitlines()[n_before:]
     (fields,) = map(json.loads, lines)
     assert (fields["answer"], fields["who"], fields["criterion"]) == ("same", "ada", "season")
+
+
+def test_the_journal_holds_every_column_of_every_table(path: Path) -> None:
+    db = sqlite3.connect(path / DATABASE)
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    columns = {
+        table: {row[1] for row in db.execute(f"PRAGMA table_info({table})")} for table in TABLES
+    }
+    db.close()
+    assert tables - {"sqlite_sequence"} == set(TABLES)
+    stored = {table: set(names) for table, names in journal._TABLES.values()}
+    assert {**stored, "log": set(journal._COLUMNS)} == columns
+
+
+def test_a_criterion_in_the_journal_of_an_older_release_has_no_question_texts(path: Path) -> None:
+    Session.open(path).close()
+    lines = (path / JOURNAL).read_text().splitlines()
+    older = [
+        {name: value for name, value in json.loads(line).items() if not name.endswith("_text")}
+        for line in lines
+    ]
+    (path / JOURNAL).write_text("".join(json.dumps(line) + "\n" for line in older))
+    (path / DATABASE).unlink()
+    assert repair(path).invalid == ()
+    with Session.open(path) as session:
+        assert session.criterion("season").pair_text is None

@@ -1,3 +1,5 @@
+import random
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +46,7 @@ def test_images_that_moved_are_marked(session: Session) -> None:
     assert np.flatnonzero(results.moved).tolist() == [18, 19]
 
 
-def test_answers_hold_whatever_the_model_believes(session: Session) -> None:
+def test_labels_satisfy_all_answers_for_any_probabilities(session: Session) -> None:
     session.tell(Answer(Question.pair(0, 1), "same"))
     session.tell(Answer(Question.pair(2, 3), "different"))
     labels = save_results(session, "season", confident([0, 1, 0, 0] + [0] * (N - 4))).labels
@@ -57,7 +59,21 @@ def test_answers_given_after_the_training_hold_too(session: Session) -> None:
     session.tell(Answer(Question.pair(0, 1), "different"))
     rows = assignments(session, "season")
     assert rows[0].cluster != rows[1].cluster
-    assert [row.answered for row in rows] == [True, True] + [False] * (N - 2)
+    assert not any(row.answered for row in rows)  # nobody has said where they are
+
+
+def test_an_image_that_a_person_placed_is_answered(session: Session) -> None:
+    session.make_groups("season", ["winter", "summer"])
+    save_results(session, "season", confident([0] * N), keys=("g1", "g2"))
+    session.tell(Answer(Question.pair(0, 1), "different"))
+    session.tell(Answer(Question.choice(2, (0, 1), ("g1", "g2")), "none"))
+    session.tell(Answer(Question.pair(3, 4), "cannot_tell"))
+    assert not any(row.answered for row in assignments(session, "season"))
+    session.tell(Answer(Question.choice(3, (0, 1), ("g1", "g2")), "g2"))  # in the group of image 1
+    session.tell(Answer(Question.label(4), "g1"))
+    session.tell(Answer(Question.choice(5, (0, 1), ("g1", "g2")), "new"))
+    answered = [row.position for row in assignments(session, "season") if row.answered]
+    assert answered == [1, 3, 4, 5]
 
 
 def test_new_images_have_no_label_until_the_next_training(session: Session) -> None:
@@ -79,7 +95,7 @@ def test_the_moved_flag_is_not_set_for_new_images(session: Session) -> None:
     assert not save_results(session, "season", confident([1] * (N + 1))).moved.any()
 
 
-def test_copies_go_where_their_image_goes(tmp_path: Path) -> None:
+def test_copies_have_the_group_of_their_image(tmp_path: Path) -> None:
     with Session.create(tmp_path / "s", Pictures(["a", "b", "c"], "xyx")) as session:
         session.add_criterion("season")
         session.tell(Answer(Question.pair(0, 1), "same"))
@@ -118,7 +134,7 @@ def test_without_keys_clusters_are_called_as_most_of_their_labels(session: Sessi
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish", b"PK\x03\x04 half a zip"])
-def test_a_damaged_file_counts_as_none_and_says_so(session: Session, content: bytes) -> None:
+def test_a_damaged_file_counts_as_none_and_is_reported(session: Session, content: bytes) -> None:
     save_results(session, "season", confident([0] * N))
     (session.model_folder("season") / FILE).write_bytes(content)
     with pytest.warns(LikewiseWarning, match=r"results.npz is damaged .* train again"):
@@ -163,3 +179,51 @@ def test_results_of_an_earlier_release_without_a_digest_are_read(session: Sessio
     loaded = load_results(session, "season")
     assert loaded is not None
     np.testing.assert_array_equal(loaded.labels, [i % 2 for i in range(N)])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"labels": np.zeros(N - 1, dtype=np.intp)},
+        {"labels": np.full(N, 2)},
+        {"labels": np.full(N, -2)},
+        {"labels": np.zeros(N)},
+        {"moved": np.zeros((N, 1), dtype=np.bool_)},
+        {"moved": np.zeros(N)},
+        {"probabilities": np.zeros(N, dtype=np.float32)},
+        {"probabilities": np.zeros((N, 0), dtype=np.float32)},
+        {"probabilities": np.full((N, 2), np.nan, dtype=np.float32)},
+        {"probabilities": np.full((N, 2), 1e30, dtype=np.float32)},
+        {"probabilities": np.full((N, 2), "x")},
+        {"keys": np.array(["g1"])},
+        {"keys": np.array(["g1", "g1"])},
+        {"hashes": np.array(["a"], dtype=np.bytes_)},
+        {"n_answers": np.array(-1)},
+        {"n_answers": np.array([1, 2])},
+        {"quality": np.array("[" * 100_000)},
+    ],
+)
+def test_arrays_of_another_shape_or_type_count_as_none(
+    session: Session, changed: dict[str, np.ndarray]
+) -> None:
+    save_results(session, "season", confident([0] * N), keys=("g1", "g2"))
+    path = session.model_folder("season") / FILE
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(path, **arrays | changed)
+    with pytest.warns(LikewiseWarning, match="is damaged"):
+        assert load_results(session, "season") is None
+
+
+def test_bytes_changed_at_random_are_read_or_count_as_none(session: Session) -> None:
+    save_results(session, "season", confident([0] * N), keys=("g1", "g2"))
+    path, chance = session.model_folder("season") / FILE, random.Random(0)
+    content = path.read_bytes()
+    for _ in range(200):
+        damaged = bytearray(content)
+        for _ in range(chance.choice((1, 5, 50))):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LikewiseWarning)
+            load_results(session, "season")

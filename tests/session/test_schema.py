@@ -35,7 +35,9 @@ def at_version(folder: Path, version: int) -> None:
                     (i, content_hash(str(i)), f"{i}.jpg".encode()),
                 )
             table = "criterion" if version >= 3 else "orientation"
-            db.execute(f"INSERT INTO {table} VALUES (1, 'season', 2, 0, '1-season')")
+            columns = "(id, name, n_clusters, two_groups, folder)"
+            values = "(1, 'season', 2, 0, '1-season')"
+            db.execute(f"INSERT INTO {table} {columns} VALUES {values}")
             one, two, three = (content_hash(str(i)) for i in range(3))
             insert = (
                 f'INSERT INTO log ({table}, kind, images, answer, "group", groups, who, at) '
@@ -113,3 +115,12 @@ def test_a_database_of_another_program_is_refused_unchanged(tmp_path: Path, writ
     with pytest.raises(SessionError, match="is an SQLite database but not a likewise session"):
         Session.open(tmp_path, write=write)
     assert file.read_bytes() == before
+
+
+def test_an_old_session_with_rows_that_cannot_be_migrated_is_one_error(tmp_path: Path) -> None:
+    at_version(tmp_path / "old", 2)
+    with closing(sqlite3.connect(tmp_path / "old" / "session.sqlite3")) as db, db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.execute("UPDATE log SET images = NULL")
+    with pytest.raises(SessionError, match="cannot be migrated to schema 3"):
+        Session.open(tmp_path / "old")

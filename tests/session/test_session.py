@@ -274,7 +274,7 @@ def test_what_goes_in_comes_out(
 
 
 class TestCriteria:
-    def test_come_back_as_they_were_added(self, session: Session) -> None:
+    def test_pseudo_links_are_returned_as_they_were_added(self, session: Session) -> None:
         session.add_criterion("Été / hiver?", 2, two_groups=True)
         with reopened(session) as again:
             first, second = again.criteria
@@ -366,7 +366,7 @@ class TestCriteria:
         with pytest.raises(InvalidParameterError, match=message):
             session.add_criterion("mood", n_clusters, two_groups=two_groups)
 
-    def test_a_session_without_any_says_so(self, tmp_path: Path) -> None:
+    def test_a_session_without_any_is_reported(self, tmp_path: Path) -> None:
         with (
             Session.create(tmp_path / "s", pictures(2)) as session,
             pytest.raises(InvalidParameterError, match=r"has no criteria yet. Add one"),

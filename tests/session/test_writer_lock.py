@@ -77,7 +77,7 @@ def test_the_lock_dies_with_its_holder(path: Path, end: signal.Signals) -> None:
     assert can_be_written(path)
 
 
-def test_closing_lets_the_next_one_in_and_leaves_no_trace(path: Path) -> None:
+def test_closing_releases_the_lock_and_leaves_no_file(path: Path) -> None:
     Session.open(path).close()
     Session.open(path).close()
     assert sorted(p.name for p in path.iterdir()) == [
@@ -89,7 +89,7 @@ def test_closing_lets_the_next_one_in_and_leaves_no_trace(path: Path) -> None:
     ]
 
 
-def test_an_opening_that_fails_lets_go_of_the_lock(path: Path) -> None:
+def test_the_lock_is_released_if_opening_fails(path: Path) -> None:
     (path / "session.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(OSError, match="is not a database"):
         Session.open(path)

@@ -21,6 +21,9 @@ def write_answers(path: str, life: str) -> None:
             if i != j:
                 told = session.tell(Answer(Question.pair(i, j), answer, who=f"{life} {count}"))
                 say(f"{told.id} {life} {count}\n")
+                if count % 5 == 0:  # an action of three entries
+                    labels = [Answer(Question.label(one), "moved", who=life) for one in (i, j)]
+                    session.act("season", labels, [told.id], who=life)
             if count % 7 == 0:  # labels write two tables, retractions replay
                 session.tell(
                     Answer(Question.label(i), f"name {count}", who=f"{life} label {count}")

@@ -44,10 +44,11 @@ def right_answer(session: Session, question: Question) -> str:
     return next((key for key, o in zip(question.groups, others, strict=True) if o == first), "none")
 
 
-def save_half_results(session: Session, n_answers: int = 0) -> None:
+def save_half_results(session: Session, n_answers: int = 0, low: float = 0.55) -> None:
     """Save results with red images in group g1 and blue ones in g2, with rising confidence."""
-    probabilities = np.zeros((len(session.images), 2), dtype=np.float32)
-    for i in range(len(session.images)):
-        high = 0.55 + 0.03 * i
+    n = len(session.images)
+    probabilities = np.zeros((n, 2), dtype=np.float32)
+    for i in range(n):
+        high = low + (0.03 * i if n <= 12 else (0.99 - low) * i / n)
         probabilities[i] = (high, 1 - high) if colour(session, i) == "red" else (1 - high, high)
     save_results(session, "colour", probabilities, keys=("g1", "g2"), n_answers=n_answers)

@@ -37,6 +37,16 @@ def test_new_keys_follow_those_of_existing_groups(session: Session) -> None:
     assert group_keys(session, "colour", 3) == ("g1", "g2", "g3")
 
 
+def test_groups_that_a_person_made_come_before_unused_ones(session: Session) -> None:
+    save_half_results(session, n_answers=1)
+    session.make_groups("colour", ["group 1", "group 2", "group 3", "group 4", "dusk"])
+    session.tell(Answer(Question.label(4), "g4", criterion="colour"))
+    assert group_keys(session, "colour", 2) == ("g4", "g5")
+    assert group_keys(session, "colour", 3) == ("g1", "g4", "g5")
+    session.tell(Answer(Question.pair(1, 3), "same", criterion="colour"))  # both in g2
+    assert group_keys(session, "colour", 3) == ("g2", "g4", "g5")
+
+
 def test_a_group_keeps_the_images_that_answers_assign_to_it(session: Session) -> None:
     save_half_results(session, n_answers=1)  # red in g1, blue in g2
     for image, shown in [(0, 2), (4, 2)]:  # answers assign red images to g2

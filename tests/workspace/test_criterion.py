@@ -77,6 +77,15 @@ def test_criteria_share_images_and_nothing_else(workspace: Workspace) -> None:
     assert workspace.criterion("mood").status.counts()["same"] == 1
 
 
+def test_no_answer_counts_as_violated_once_it_is_undone(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    criterion.answer(Question.pair(0, 1), "same")
+    criterion.training_finished({"n_violations": 1})
+    assert criterion.status.n_violations == 1
+    criterion.undo()
+    assert criterion.status.n_violations == 0
+
+
 class TestMovedImages:
     def test_each_is_an_answer_and_stays_in_its_group(self, trained_workspace: Workspace) -> None:
         criterion = trained_workspace.criterion("colour")

@@ -7,7 +7,7 @@ import pytest
 from likewise.constraints.question import Question, Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session import Session
-from likewise.workspace.group_edits import SplitHistory, move_answers
+from likewise.workspace.group_edits import SplitHistory
 from likewise.workspace.workspace import Workspace
 from tests.workspace.images import make_session, save_half_results
 
@@ -39,9 +39,7 @@ def test_a_new_group_is_kept_after_a_restart(trained_workspace: Workspace) -> No
 
 
 @pytest.mark.parametrize("two_groups", [False, True])
-def test_undo_of_its_last_answer_removes_a_group_also_after_a_restart(
-    folder: Path, two_groups: bool
-) -> None:
+def test_one_undo_removes_a_group_also_after_a_restart(folder: Path, two_groups: bool) -> None:
     session = make_session(folder, two_groups=two_groups)
     before, path = session.criterion("colour"), session.path
     save_half_results(session, n_answers=3)
@@ -49,8 +47,6 @@ def test_undo_of_its_last_answer_removes_a_group_also_after_a_restart(
         workspace.criterion("colour").split_group([0, 2])
     with Workspace(Session.open(path), has_worker=False) as workspace:
         criterion = workspace.criterion("colour")
-        criterion.undo()
-        assert len(criterion.status.gallery().groups) == 3  # one answer is left
         criterion.undo()
         assert criterion.criterion == before
         gallery = criterion.status.gallery()
@@ -68,7 +64,6 @@ def test_an_older_group_is_removed_after_the_newer_one(trained_workspace: Worksp
         criterion.retract(one.id)
     assert sorted(criterion.status.gallery().members[second].tolist()) == [5, 7]
     assert criterion.criterion.n_clusters == 4
-    criterion.undo()
     criterion.undo()
     assert criterion.criterion.n_clusters == 2
     assert first not in criterion.status.gallery().members
@@ -93,17 +88,6 @@ def test_a_third_group_ends_the_rule_for_two_groups(folder: Path) -> None:
         assert sorted(criterion.status.gallery().members[key].tolist()) == [2, 4]
 
 
-def test_an_image_that_must_link_to_the_others_becomes_a_conflict(
-    trained_workspace: Workspace,
-) -> None:
-    criterion = trained_workspace.criterion("colour")
-    criterion.answer(Question.pair(0, 10), "same")
-    _, results = criterion.split_group([0, 2])
-    assert [one.accepted for one in results] == [False, True]
-    (conflict,) = criterion.review.conflicts()
-    assert {entry.answer for entry in conflict.against} == {"same"}
-
-
 def test_a_split_of_all_images_or_of_unknown_ones_is_refused(trained_workspace: Workspace) -> None:
     criterion = trained_workspace.criterion("colour")
     with pytest.raises(InvalidParameterError, match="must leave images in the other groups"):
@@ -118,11 +102,23 @@ def test_a_move_to_an_unknown_group_is_refused(trained_workspace: Workspace) -> 
         trained_workspace.criterion("colour").move_images([0], "g9")
 
 
-def test_a_move_of_all_images_is_refused(trained_workspace: Workspace) -> None:
-    gallery = trained_workspace.criterion("colour").status.gallery()
-    graph = trained_workspace.session.graph("colour")
-    with pytest.raises(InvalidParameterError, match="Image 0 cannot be moved"):
-        move_answers(list(range(12)), "g1", gallery, graph)
+def test_all_images_can_be_moved_to_one_group(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    criterion.move_images(list(range(12)), "g1")
+    assert len(criterion.status.gallery().members["g1"]) == 12
+    criterion.undo()
+    assert len(criterion.status.gallery().members["g1"]) == 6
+
+
+def test_images_can_be_moved_to_a_group_that_is_empty(trained_workspace: Workspace) -> None:
+    criterion = trained_workspace.criterion("colour")
+    criterion.move_images([0, 2, 4, 6, 8, 10], "g2")
+    criterion.move_images([0, 2], "g1")
+    assert sorted(criterion.status.gallery().members["g1"].tolist()) == [0, 2]
+    criterion.move_images([0, 2], "g2")
+    criterion.move_images([4], "g1")
+    assert criterion.status.gallery().members["g1"].tolist() == [4]
+    assert criterion.review.conflicts() == []
 
 
 @pytest.mark.parametrize("content", ["", "[1]", '{"g3": false}', "null"])

@@ -1,8 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from likewise.random_streams import stream
-from likewise.workspace.map2d import SCALE, load_map, project_2d, save_map
+from likewise.workspace.gallery import FILE, SCALE, load_map, project_2d, save_map
 from likewise.workspace.workspace import Workspace
 
 
@@ -44,4 +46,24 @@ def test_a_saved_map_is_loaded_and_a_missing_or_damaged_one_is_empty(workspace: 
     np.testing.assert_array_equal(loaded[0], positions)
     np.testing.assert_array_equal(loaded[1], places)
     (session.model_folder("colour") / "map.npz").write_bytes(b"damaged")
+    assert [len(array) for array in load_map(session, "colour")] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"positions": np.arange(3.0)},
+        {"positions": np.array([0, 1, 10**6])},
+        {"positions": np.array([0, 1, -1])},
+        {"places": np.zeros((2, 2), dtype=np.uint16)},
+        {"places": np.zeros((3, 2))},
+    ],
+)
+def test_a_map_that_does_not_fit_the_images_is_empty(
+    workspace: Workspace, changed: dict[str, np.ndarray]
+) -> None:
+    session = workspace.session
+    arrays: dict[str, Any] = {"positions": np.arange(3), "places": np.zeros((3, 2), np.uint16)}
+    save_map(session, "colour", arrays["positions"], arrays["places"])
+    np.savez(session.model_folder("colour") / FILE, **{**arrays, **changed})
     assert [len(array) for array in load_map(session, "colour")] == [0, 0]

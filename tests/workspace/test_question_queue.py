@@ -5,19 +5,16 @@ import numpy as np
 import pytest
 
 from likewise.constraints.constraint import AnswerResult
-from likewise.constraints.graph import ConstraintGraph
+from likewise.constraints.graph import ConstraintGraph, asked_about, open_part
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.random_streams import stream
-from likewise.session import Session
+from likewise.session import Session, save_results
 from likewise.workspace.question_queue import (
     WaitingQuestions,
-    asked_subjects,
-    n_implied,
     random_pairs,
-    still_open,
 )
 from likewise.workspace.workspace import Workspace
-from tests.workspace.images import right_answer, save_half_results
+from tests.workspace.images import make_session, paint_folder, right_answer, save_half_results
 
 PAIRS = [Question.pair(0, i) for i in range(1, 6)]
 CHOICE = Question.choice(0, (1, 2, 3), ("a", "b", "c"))
@@ -110,7 +107,7 @@ class TestWaitingQuestions:
 
 
 def current(question: Question, graph: ConstraintGraph) -> Question | None:
-    return still_open(question, graph, asked_subjects(graph), graph.bad_images)
+    return open_part(question, graph, asked_about(graph), graph.bad_images)
 
 
 class TestStillOpen:
@@ -160,7 +157,7 @@ class TestStillOpen:
 def test_the_pairs_of_the_question_do_not_count_as_implied(
     question: Question, n_settled: int, n_others: int
 ) -> None:
-    assert n_implied(question, AnswerResult(1, accepted=True, n_settled=n_settled)) == n_others
+    assert AnswerResult(1, accepted=True, n_settled=n_settled).n_implied(question) == n_others
 
 
 def test_random_pairs_of_a_large_collection_are_distinct_open_pairs() -> None:
@@ -168,6 +165,25 @@ def test_random_pairs_of_a_large_collection_are_distinct_open_pairs() -> None:
     found = random_pairs(images, 20, unchanged, stream(0, "test"))
     assert len(set(found)) == 20
     assert random_pairs(images[:1], 20, unchanged, stream(0, "test")) == []
+
+
+def test_random_pairs_are_found_although_most_pairs_are_answered() -> None:
+    images = np.arange(1000)
+
+    def revise(question: Question) -> Question | None:
+        return question if question.images[0] % 100 == 0 else None
+
+    assert len(random_pairs(images, 8, revise, stream(0, "test"))) == 8
+
+
+def test_after_a_restart_other_random_pairs_are_asked(tmp_path: Path) -> None:
+    session = make_session(paint_folder(tmp_path / "photos", 100), None)
+    with Workspace(session, has_worker=False) as workspace:
+        questions = workspace.criterion("colour").questions(400)
+        session.tell_all([Answer(one, "cannot_tell", criterion="colour") for one in questions])
+    with Workspace(Session.open(session.path), has_worker=False) as workspace:
+        (question,) = workspace.criterion("colour").questions(1)
+        assert question not in questions
 
 
 def test_a_question_is_available_before_the_first_training(workspace: Workspace) -> None:
@@ -213,6 +229,24 @@ class TestGroupsOfAChoice:
         criterion = trained_workspace.criterion("colour")
         criterion.queue.fill([Question.choice(0, (3, 2), ("group 1", "group 2"))])
         assert criterion.questions(1) == [Question.choice(0, (2, 3), ("g1", "g2"))]
+
+    def test_merged_groups_are_shown_once(self, trained_workspace: Workspace) -> None:
+        criterion = trained_workspace.criterion("colour")
+        criterion.queue.fill([Question.choice(4, (0, 1), ("", "x"))])
+        criterion.change_group("g2", merge_into="g1")
+        (question,) = criterion.questions(1)
+        assert question.groups == ("g1",)
+
+    def test_an_image_whose_answer_may_be_wrong_is_not_an_example_of_its_group(
+        self, trained_workspace: Workspace
+    ) -> None:
+        criterion = trained_workspace.criterion("colour")
+        number = criterion.answer(Question.choice(1, (10, 11), ("g1", "g2")), "g1").result.id
+        criterion.queue.fill([Question.choice(4, (0, 3), ("", "x"))])
+        issue = {"answer": number, "image": 0, "probability": 0.9, "evidence": [number]}
+        criterion.training_finished({"label_issues": [issue]})
+        (question,) = criterion.questions(1)
+        assert question == Question.choice(4, (10, 3), ("g1", "g2"))
 
     @pytest.mark.parametrize("is_trained", [False, True])
     def test_groups_that_the_results_do_not_tell_apart_are_called_by_their_images(
@@ -260,6 +294,20 @@ class TestGroupsOfAChoice:
         criterion.queue.fill([Question.choice(10, (3, 2), ("a", "b"))])
         assert [q.images for q in criterion.questions(1)] == [(10, 2, 3)]
 
+    def test_a_group_made_by_a_person_is_not_offered_twice_after_the_training(
+        self, trained_workspace: Workspace
+    ) -> None:
+        criterion = trained_workspace.criterion("colour")
+        key, _ = criterion.split_group([0])
+        results = np.full((12, 3), 0.1, dtype=np.float32)
+        results[range(12), [2 if i % 4 == 0 else i % 2 for i in range(12)]] = 0.8
+        save_results(trained_workspace.session, "colour", results, keys=("g1", "g2", key))
+        criterion.training_finished({})
+        criterion.queue.fill([Question.choice(10, (3, 8), ("b", "c"))])
+        (question,) = criterion.questions(1)
+        assert question == Question.choice(10, (3, 8), ("g2", key))
+        assert [k for k, _ in criterion.queue.others(question)] == ["g1"]
+
     def test_a_retracted_group_disappears_from_held_questions_and_others_stay(
         self, trained_workspace: Workspace
     ) -> None:
@@ -298,3 +346,27 @@ def test_the_queue_keeps_its_questions_when_an_image_is_missing(
     (folder / "11blue.png").unlink()
     trained_workspace.rescan()
     assert len(criterion.queue) == len(PAIRS)
+
+
+class TestGrids:
+    GRID = Question.grid((1, 2, 3, 4), 0, "g1")
+
+    def test_images_whose_relation_is_known_or_that_are_bad_are_left_out(self) -> None:
+        graph = ConstraintGraph(6)
+        graph.add(0, 2, Relation.DIFFERENT)
+        assert open_part(self.GRID, graph, set(), {3}) == Question.grid((1, 4), 0, "g1")
+        assert open_part(self.GRID, graph, set(), {0}) is None
+
+    def test_a_grid_of_one_image_becomes_a_pair(self) -> None:
+        graph = ConstraintGraph(6)
+        for image in (2, 3, 4):
+            graph.add(0, image, Relation.SAME)
+        assert open_part(self.GRID, graph, set(), set()) == Question.pair(0, 1)
+        assert open_part(self.GRID, graph, {(0, 1)}, set()) is None
+
+    def test_a_grid_answered_cannot_tell_is_not_asked_again_but_its_images_are(self) -> None:
+        graph = ConstraintGraph(6)
+        graph.tell(Answer(self.GRID, "cannot_tell"))
+        asked = asked_about(graph)
+        assert open_part(self.GRID, graph, asked, set()) is None
+        assert open_part(Question.choice(1, (0, 5), ("a", "b")), graph, asked, set()) is not None

@@ -1,5 +1,6 @@
 """The training job of the worker, without a process."""
 
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,9 +12,8 @@ from likewise.constraints.constraint import Constraint
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.embedding.embeddings import Embeddings
 from likewise.session import Session
+from likewise.session.results import load_results
 from likewise.workspace.training_job import (
-    CALIBRATION,
-    CALIBRATION_0_1,
     SessionVectors,
     TrainingJob,
     label_issue_messages,
@@ -54,7 +54,7 @@ def run(job: TrainingJob, session: Session, sent: list[Message]) -> tuple[list[M
     return end["label_issues"], any(one["event"] == "training" for one in sent)
 
 
-def test_a_confirmed_answer_is_no_label_issue_also_after_a_restart(session: Session) -> None:
+def test_a_confirmed_answer_is_not_a_label_issue_also_after_a_restart(session: Session) -> None:
     sent: list[Message] = []
     job = make_job(session, sent)
     (issue,), _ = run(job, session, sent)
@@ -74,29 +74,19 @@ def test_a_confirmed_answer_is_no_label_issue_also_after_a_restart(session: Sess
     assert again.model.learner_.label_issues.label_errors[row] == 0
 
 
-def test_wrong_predictions_increase_the_temperature_also_after_a_restart(session: Session) -> None:
+def test_the_results_have_the_accuracy_estimate_also_after_a_restart(session: Session) -> None:
     sent: list[Message] = []
     job = make_job(session, sent)
     run(job, session, sent)
-    assert job.model.temperature_scaler_.temperature() == 1  # no answer was predicted before
-    for image in range(40, 60):  # half of these answers contradict the predictions
-        answer = "same" if image % 4 < 2 else "different"
-        session.tell(Answer(Question.pair(0, image), answer, criterion="colour"))
-    run(job, session, sent)
-    temperature = job.model.temperature_scaler_.temperature()
-    assert temperature > 1.2
+    results = load_results(session, "colour")
+    assert results is not None
+    assert results.quality["accuracy"] == asdict(job.model.accuracy_estimate_)
+    assert results.quality["advice"] == asdict(job.model.advice_)
+    assert 20 < results.quality["accuracy"]["n_checked"] <= 35
     again = make_job(session, sent)
     run(again, session, sent)
-    assert again.model.temperature_scaler_.temperature() == temperature
-
-    folder = session.model_folder("colour")
-    (folder / CALIBRATION).rename(folder / CALIBRATION_0_1)  # as release 0.1 called it
-    again = make_job(session, sent)
-    run(again, session, sent)
-    assert again.model.temperature_scaler_.temperature() == temperature
-
-    (folder / CALIBRATION).write_bytes(b"PK\x03\x04")  # a damaged file is ignored
-    run(make_job(session, sent), session, sent)
+    assert again.model.learner_.temperature == job.model.learner_.temperature
+    assert load_results(session, "colour").quality == results.quality  # type: ignore[union-attr]
 
 
 def test_fit_only_trains_and_saves_nothing(session: Session) -> None:

@@ -141,7 +141,7 @@ class TestFailingTraining:
             "from likewise.workspace import training_job\n"
             "def fail(*_):\n"
             "    raise IndexError('index 7 is out of bounds')\n"
-            "training_job.SessionVectors.load = fail\n"
+            "training_job.SessionVectors.of = fail\n"
             "main(sys.argv[1], 'bundled')\n"
         )
         command = [sys.executable, "-c", code, str(session.path)]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import count_noun, print_line, print_note
-from likewise.cli.options import By, EncoderName, SessionPath
+from likewise.cli.options import By, EncoderName, Offline, SessionPath
 from likewise.cli.sessions import open_to_write
 from likewise.errors import AnswersEndedError, SessionError
+from likewise.operating_system import pressed_key
 
 if TYPE_CHECKING:
     from likewise.cli.terminal_images import ImageViewer
@@ -30,6 +31,9 @@ ShowImages = Annotated[
 ]
 
 
+_ARROWS = {"\x1b[D": "s", "\x1b[C": "d"}  # left and right, as on the page
+
+
 class _UndoRequest(Exception):  # noqa: N818  # not an error: the person typed u
     """The person wants to undo the last answer."""
 
@@ -38,6 +42,7 @@ def ask(
     session: SessionPath,
     by: By = "",
     encoder: EncoderName = None,
+    offline: Offline = False,
     n: Annotated[
         int | None, typer.Option("-n", "--questions", min=1, help="Maximum number of questions.")
     ] = None,
@@ -50,7 +55,8 @@ def ask(
 
     The questions are those of the page. Images are shown in the terminal if it supports a
     protocol (kitty, iTerm2, sixel), else as coloured blocks, or opened in another program. Every
-    answer is saved at once. u undoes the last answer, also one of an earlier day.
+    answer is saved at once; most need one key, without Enter. u undoes the last answer, also one
+    of an earlier day.
 
     \b
     Example:
@@ -82,6 +88,7 @@ def ask(
             lambda i: str(root / names[i]) if viewer.shows_names_only else names[i],
             called=lambda key: _group_name(key, criterion),
             read=_read,
+            read_key=_read_key if sys.stdin.isatty() else None,
             who=who,
         )
         try:
@@ -96,14 +103,31 @@ def _group_name(key: str, criterion: "CriterionSession") -> str:
 
 def _read(prompt: str) -> str:
     """Read a line from stdin; raise if it is an undo."""
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
+    _print_prompt(prompt)
     line = sys.stdin.readline()
     if not line:
         raise EOFError
     if line.strip().lower() in ("u", ":u"):
         raise _UndoRequest
     return line
+
+
+def _print_prompt(prompt: str) -> None:
+    """Print a prompt without a line end."""
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+
+
+def _read_key(prompt: str) -> str:
+    """Read one key from the terminal, without Enter; raise if it is an undo."""
+    pressed = pressed_key(lambda: _print_prompt(prompt))
+    key = _ARROWS.get(pressed, pressed)
+    if key in ("", "\x04"):  # the end of the input, or Ctrl+D
+        raise EOFError
+    sys.stdout.write(f"{key if key.isprintable() else '?'}\n")
+    if key.lower() == "u":
+        raise _UndoRequest
+    return key
 
 
 def _ask_questions(
@@ -129,7 +153,9 @@ def _ask_questions(
         except AnswersEndedError:
             break
         question = questions[0]
-        outcome = criterion.answer(question, answer.answer, who, answer.seconds)
+        outcome = criterion.answer(
+            question, answer.answer, who, answer.seconds, ticked=answer.ticked
+        )
         _print_outcome(question, outcome, criterion)
         n_answered += 1
     print_line(f"{count_noun(criterion.status.n_answers, 'answer')} in total, all saved.")
@@ -154,9 +180,8 @@ def _print_outcome(
 ) -> None:
     """Print what else follows from an answer, or what it contradicts."""
     from likewise.server.presenters import entry_text
-    from likewise.workspace.question_queue import n_implied
 
-    n_others = n_implied(question, outcome.result)
+    n_others = outcome.result.n_implied(question)
     if n_others:
         print_line(f"  this implies the relation of {count_noun(n_others, 'other pair')}")
     if outcome.conflict is not None:

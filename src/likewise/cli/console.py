@@ -1,4 +1,4 @@
-"""Console output: results on stdout, notes and progress bars on stderr, result files."""
+"""Console output of all commands: results on stdout, notes and progress bars on stderr."""
 
 import json
 import os
@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from likewise.errors import LikewiseWarning, OutputError
-from likewise.progress import Progress as ProgressCallback
+
+if TYPE_CHECKING:  # it imports NumPy, and `--help` must be fast
+    from likewise.types import Progress as ProgressCallback
 
 
 def print_line(text: str) -> None:
@@ -166,7 +168,7 @@ class ProgressBars:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def step(self, title: str) -> ProgressCallback:
+    def step(self, title: str) -> "ProgressCallback":
         """Return a callback for the progress of one step.
 
         A step that starts again (the next round of a training) resets its bar.

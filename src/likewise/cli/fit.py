@@ -12,9 +12,10 @@ from likewise.cli.options import (
     By,
     Clusters,
     EncoderName,
-    Folder,
     FromScratch,
+    ImageSource,
     Method,
+    Offline,
     Preset,
     Seed,
     SessionPlace,
@@ -22,7 +23,7 @@ from likewise.cli.options import (
     Strict,
     as_settings,
 )
-from likewise.cli.sessions import check_image_folder
+from likewise.cli.sessions import check_image_folder, local_images
 from likewise.errors import InvalidParameterError
 from likewise.estimators.registry import DEFAULT_METHOD
 
@@ -43,7 +44,7 @@ Checkpoint = Annotated[
 
 
 def fit(
-    folder: Folder,
+    source: ImageSource,
     k: Clusters,
     method: Method = DEFAULT_METHOD,
     out: ModelFolder = None,
@@ -52,6 +53,7 @@ def fit(
     strict: Strict = False,
     session: SessionPlace = None,
     encoder: EncoderName = None,
+    offline: Offline = False,
     trains_network: FromScratch = False,
     preset: Preset = None,
     settings: Settings = None,
@@ -78,6 +80,7 @@ def fit(
     from likewise.estimators.registry import from_scratch, make_method, with_encoder
 
     begin = time.perf_counter()
+    folder = local_images(source)
     check_image_folder(folder, "fit")
     if out is not None:
         check_parent_folder(out)

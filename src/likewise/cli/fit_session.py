@@ -1,7 +1,7 @@
-"""The session, images and answers that `likewise fit` works on."""
+"""Work of `likewise fit`: open the session, import answers, train the model, save its results."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +12,6 @@ from likewise.cli.answers import print_import_problems
 from likewise.cli.console import ProgressBars
 from likewise.cli.predict import model_path
 from likewise.cli.sessions import (
-    default_session_path,
     embed_images,
     embedded_positions,
     open_to_write,
@@ -22,7 +21,7 @@ from likewise.constraints.question import Answer
 from likewise.embedding.cache import EmbeddingCache
 from likewise.estimators.base import InteractiveClusterer
 from likewise.images.files import FolderCollection
-from likewise.session.create import EMBEDDINGS, check_can_create
+from likewise.session.create import EMBEDDINGS, check_can_create, default_session_path
 from likewise.session.database import DATABASE
 from likewise.session.import_answers import Imported, import_answers
 from likewise.session.results import load_results
@@ -53,14 +52,14 @@ class FitSession:
         path = session or default_session_path(folder)
         with ExitStack() as undo:
             if (path / DATABASE).exists():
-                self.session = undo.enter_context(open_to_write(path, folder))
+                self.session: Session = undo.enter_context(open_to_write(path, folder))
                 self.collection = read_images(folder, bars, minimum=2)
                 self.session.sync(self.collection)
             else:
                 check_can_create(path)
                 self.collection = read_images(folder, bars, minimum=2)
                 self.session = undo.enter_context(Session.create(path, self.collection))
-            self.by = self.session.ensure_criterion(by, n_clusters).name
+            self.by: str = self.session.ensure_criterion(by, n_clusters).name
             undo.pop_all()
 
     def __enter__(self) -> Self:
@@ -84,11 +83,10 @@ class FitSession:
         position = {content: i for i, content in reversed(list(enumerate(hashes)))}
         graph, contents = self.session.graph(self.by), self.session.images.hashes
         found = []
-        for number, answer in graph.answers.items():
+        for answer in graph.active_answers.values():
             images = [position.get(contents[i], -1) for i in answer.question.images]
-            if number not in graph.conflicts and min(images) >= 0:
-                question = replace(answer.question, images=_in_order(answer, images))
-                found.append(replace(answer, question=question))
+            placed = answer.at_positions(images)
+            found += [] if placed is None else [placed]
         return found
 
     def save(self, trained: Trained, out: Path | None) -> None:
@@ -139,8 +137,3 @@ def train(
     answers = fit_session.active_answers(hashes)
     model.fit(images, answers=answers, progress=bars.step("training"), checkpoint=checkpoint)
     return Trained(model, hashes, len(answers), skipped)
-
-
-def _in_order(answer: Answer, images: list[int]) -> tuple[int, ...]:
-    """Return the images of a question; those of a pair are sorted."""
-    return tuple(sorted(images) if answer.question.kind == "pair" else images)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -11,14 +12,14 @@ import typer
 from typer.core import TyperGroup
 
 from likewise import __version__
-from likewise.cli.answers import answers
+from likewise.cli.answers import answers, repair
 from likewise.cli.ask import ask
 from likewise.cli.console import warnings_as_notes
 from likewise.cli.embed import embed
 from likewise.cli.export import export
 from likewise.cli.fit import fit
 from likewise.cli.predict import predict
-from likewise.cli.repair import repair
+from likewise.cli.report import report
 from likewise.cli.start import start
 from likewise.errors import LikewiseError
 
@@ -31,6 +32,7 @@ _EXTRAS = {  # package -> extra
     **dict.fromkeys(("torch", "transformers", "accelerate", "kornia"), "torch"),
     **dict.fromkeys(("matplotlib", "pandas", "likewise_bench"), _BENCH),
     "pyarrow": "parquet",
+    "ray": "ray",
 }
 
 
@@ -104,7 +106,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="likewise",
     cls=CommandGroup,
     no_args_is_help=True,
@@ -131,8 +133,12 @@ def likewise(
     """
 
 
-for command in (start, ask, fit, predict, export, answers, embed, repair):
-    app.command()(command)
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(start, ask, fit, predict),
+    *(export, report, answers, embed, repair),
+)
+for _command in _COMMANDS:
+    app.command()(_command)
 
 
 def run() -> None:

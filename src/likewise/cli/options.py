@@ -1,5 +1,6 @@
-"""Options shared by several commands."""
+"""Command-line options that several commands share, such as --by, --seed and --json."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +9,23 @@ import typer
 
 from likewise.errors import InvalidParameterError
 
+
+def set_offline(value: bool) -> bool:
+    """Turn downloads off, also for the worker process."""
+    if value:
+        os.environ["LIKEWISE_OFFLINE"] = "1"
+    return value
+
+
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of images.")]
+ImageSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="FOLDER",
+        help="Folder of images; also a zip archive, a CSV or Parquet table with their paths, or an "
+        "address such as s3://bucket/photos.",
+    ),
+]
 SessionPath = Annotated[
     Path, typer.Argument(metavar="SESSION", help="Session folder NAME.likewise.")
 ]
@@ -27,6 +44,14 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Method parameter; repeatable."),
 ]
 EncoderName = Annotated[str | None, typer.Option("--encoder", metavar="NAME", help="Encoder name.")]
+Offline = Annotated[
+    bool,
+    typer.Option(
+        "--offline",
+        callback=set_offline,
+        help="Download nothing: an encoder that is not on this machine is an error.",
+    ),
+]
 FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Train a network on the images.")]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 AsJson = Annotated[

@@ -14,13 +14,28 @@ from likewise.cli.console import (
     print_line,
     print_note,
 )
-from likewise.cli.options import AsJson, By, EncoderName, Folder, Raw
-from likewise.cli.sessions import check_image_folder
-from likewise.errors import ModelFileError
+from likewise.cli.options import AsJson, By, EncoderName, ImageSource, Offline, Raw
+from likewise.cli.sessions import check_image_folder, local_images
+from likewise.cli.shards import (
+    Engine,
+    GpusPerWorker,
+    Workers,
+    compute_shards,
+    image_names,
+    print_result,
+)
+from likewise.errors import InvalidParameterError, ModelFileError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from likewise.cli.console import ProgressBars
+    from likewise.embedding.shards import Shard
+    from likewise.embedding.vector_source import VectorSource
     from likewise.estimators.base import InteractiveClusterer
+    from likewise.estimators.shard_prediction import PredictTask
+    from likewise.images.collection import Skipped
+    from likewise.images.encoded import FilesBelow
     from likewise.images.files import FolderCollection
     from likewise.session.session import Session
 
@@ -39,50 +54,138 @@ def predict(
     model: Annotated[
         Path, typer.Argument(metavar="SESSION|MODEL", help="Session folder, or a saved model.")
     ],
-    folder: Folder,
+    source: ImageSource,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Output CSV file; by default stdout.")
+        str | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE|DIR", help="CSV file; with --engine a folder. Else stdout."
+        ),
     ] = None,
     by: By = "",
     encoder: EncoderName = None,
+    offline: Offline = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="local|ray",
+            help="Write a folder of Parquet files, here or with many machines ($RAY_ADDRESS).",
+        ),
+    ] = None,
+    workers: Workers = None,
+    gpus_per_worker: GpusPerWorker = 0,
     raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the groups of new images.
+    """Predict the groups of new images, or of vectors.
 
     The prediction for an image does not depend on the other images. For a session that was
     answered on the page or with `likewise ask`, a model is trained on its answers first, which
-    takes seconds; give the --encoder that the session was started with.
+    takes seconds; give the --encoder that the session was started with. A session of vectors
+    predicts vectors: FOLDER is then their file or folder.
+
+    With --engine, the result is a folder or address of Parquet files with name, content hash,
+    cluster, group and confidence; the next run computes only what is not there.
 
     \b
     Example:
         likewise predict photos.likewise new_photos/ --by season -o new.csv
         likewise predict model/ new_photos/ > new.csv
+        likewise predict vectors.likewise s3://bucket/vectors --engine ray -o s3://bucket/groups
     """
-    from likewise.cli.console import ProgressBars
-    from likewise.cli.sessions import read_images, skipped_as_json
-    from likewise.session.export.tables import write_table
+    from likewise.cli.sessions import skipped_as_json
+    from likewise.session.export.formats import write_table
 
-    check_new_path(out)
-    check_image_folder(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
-    _check(model, by)
-    with ProgressBars() as bars:
-        collection = read_images(folder, bars)  # before the training: the folder may not exist
-        trained = _load(model, by, encoder, bars)
-        rows, skipped = _predict(trained, collection, bars)
-    if out is not None:
+    if engine is not None:
+        chosen = Engine(engine, workers, gpus_per_worker, (source, out or ""))
+        _predict_to_shards(chosen, model, source, out, by, encoder, as_json=as_json)
+        return
+    path = None if out is None else Path(out)
+    check_new_path(path)
+    rows, skipped = _predict_to_rows(model, source, by, encoder)
+    if path is not None:
         from likewise.session.atomic import write_new
 
-        write_new(out, lambda stream: write_table(stream, _COLUMNS, _cells(rows), raw=raw))
+        write_new(path, lambda stream: write_table(stream, _COLUMNS, _cells(rows), raw=raw))
     if as_json:
         found = {} if out else {"images": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
-        skipped_rows = skipped_as_json([*collection.skipped, *skipped])
-        written = str(out) if out else None
-        print_json({"n_images": len(rows), "out": written, **found, "skipped": skipped_rows})
+        skipped_rows = skipped_as_json(skipped)
+        print_json({"n_images": len(rows), "out": out, **found, "skipped": skipped_rows})
     elif out is not None:
         print_line(f"{count_noun(len(rows), 'prediction')} written to {out}")
     else:
         write_table(sys.stdout, _COLUMNS, _cells(rows), raw=raw)
+
+
+def _predict_to_rows(
+    model: Path, source: str, by: str, encoder: str | None
+) -> "tuple[list[Row], list[Skipped]]":
+    """Return the predictions in the order of the images or vectors, and the skipped images."""
+    from likewise.cli.console import ProgressBars
+    from likewise.cli.sessions import read_images
+    from likewise.embedding.vector_source import VectorSource
+
+    if VectorSource.is_one(source):
+        _check(model, by)
+        vectors = VectorSource(source)
+        with ProgressBars() as bars:
+            task = _task(_load(model, by, encoder, bars), vectors)
+        return [row for one in vectors.files for row in _shard_rows(task([one]))], []
+    folder = local_images(source)
+    check_image_folder(folder, f"predict {shlex.quote(str(model))}", takes_session=False)
+    _check(model, by)
+    with ProgressBars() as bars:
+        collection = read_images(folder, bars)  # before the training: the folder may not exist
+        rows, skipped = _predict(_load(model, by, encoder, bars), collection, bars)
+    return rows, [*collection.skipped, *skipped]
+
+
+def _predict_to_shards(
+    engine: Engine,
+    model: Path,
+    source: str,
+    out: str | None,
+    by: str,
+    encoder: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Write the predictions to a folder or address of Parquet files."""
+    from likewise.cli.console import ProgressBars
+    from likewise.embedding.shards import ShardFolder, check_parquet
+    from likewise.embedding.vector_source import VectorSource
+
+    if out is None:
+        raise InvalidParameterError("--engine needs -o DIR: the folder of the Parquet files.")
+    check_parquet(f"The folder {out}")
+    _check(model, by)
+    has_vectors = VectorSource.is_one(source)
+    skipped: list[Skipped] = []
+    if has_vectors:
+        vectors = VectorSource(source)
+        inputs = list(vectors.files)
+    else:
+        files, inputs, skipped = image_names(source)
+    with ProgressBars() as bars:
+        trained = _load(model, by, encoder, bars)
+    task = _task(trained, vectors if has_vectors else files)
+    result = compute_shards(
+        engine, task, inputs, ShardFolder(out), "predicting", one_by_one=has_vectors
+    )
+    result["skipped"] = [*skipped, *result["skipped"]]
+    print_result(result, "prediction", as_json=as_json)
+
+
+def _task(trained: _Trained, source: "FilesBelow | VectorSource") -> "PredictTask":
+    from likewise.estimators.shard_prediction import PackedModel, PredictTask
+
+    return PredictTask(source, PackedModel.pack(trained.model, trained.names))
+
+
+def _shard_rows(shard: "Shard") -> "Iterator[Row]":
+    columns = (shard.columns[name] for name in ("name", "cluster", "group", "confidence"))
+    for name, cluster, group, confidence in zip(*columns, strict=True):
+        yield str(name), int(cluster), group, float(confidence)
 
 
 def _check(path: Path, by: str) -> None:

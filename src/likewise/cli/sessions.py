@@ -1,15 +1,14 @@
-"""Open sessions, read image folders and embed images for the commands."""
+"""Helpers of the commands: find and open a session, read image folders, embed images."""
 
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.cli.console import print_note, print_note_list
+from likewise.cli.console import ProgressBars, count_noun, print_note, print_note_list
 from likewise.errors import CollectionError, SessionBusyError, SessionError
 
 if TYPE_CHECKING:
-    from likewise.cli.console import ProgressBars
     from likewise.embedding.cache import EmbeddingCache
     from likewise.embedding.embeddings import Embeddings
     from likewise.images.collection import ImageCollection, Skipped
@@ -17,11 +16,45 @@ if TYPE_CHECKING:
     from likewise.images.find_files import Known
     from likewise.session.session import Session
 
+_ORIGIN = ".copied-from"  # file in a folder of copies, with the archive or address they are from
 
-def default_session_path(folder: Path) -> Path:
-    """Return the default session of an image folder: ``FOLDER.likewise`` next to it."""
-    absolute = folder.expanduser().absolute()
-    return absolute.with_name(f"{absolute.name}.likewise")
+
+def local_images(source: str) -> Path:
+    """Return the folder or table of images that `source` refers to.
+
+    The images of an archive or an address are copied to a new folder: next to the archive, or
+    in the working directory. The next call copies only what is new.
+
+    Raises
+    ------
+    CollectionError
+        If the source cannot be read, or the folder has other content.
+    """
+    from likewise.images.encoded import copy_to_folder, is_address, read_address, read_zip
+
+    path = Path(source).expanduser()
+    is_archive = path.suffix.lower() == ".zip" and not path.is_dir()
+    if not is_address(source) and not is_archive:
+        return path
+    last = source.rstrip("/").rpartition("/")[2].partition("?")[0]
+    target = path.with_suffix("") if is_archive else Path(last.removesuffix(".zip") or "images")
+    origin = target / _ORIGIN
+    if target.exists() and not (origin.is_file() and origin.read_text("utf-8") == source):
+        raise CollectionError(
+            f"The images of {source} would be copied to {str(target)!r}, which exists; rename that "
+            "folder, or run the command in another one."
+        )
+    with ProgressBars() as bars:
+        progress = bars.step("reading images")
+        collection = (
+            read_zip(path, progress=progress) if is_archive else read_address(source, progress)
+        )
+        print_note(f"Copying {count_noun(len(collection), 'image')} of {source} to {target}")
+        target.mkdir(parents=True, exist_ok=True)
+        origin.write_text(source, "utf-8")
+        copy_to_folder(collection, target, bars.step("copying images"))
+    print_skipped(collection.skipped)
+    return target
 
 
 def open_to_write(path: Path, given: Path | None = None) -> "Session":
@@ -42,7 +75,7 @@ def open_to_write(path: Path, given: Path | None = None) -> "Session":
     try:
         return Session.open(path)
     except SessionBusyError as error:
-        from likewise.server.page_address import is_open, load_address
+        from likewise.server.serve import is_open, load_address
 
         page = load_address(path)
         if page is None or not is_open(page):
@@ -51,6 +84,49 @@ def open_to_write(path: Path, given: Path | None = None) -> "Session":
             f"{given or path} is already open in another process, and its page is "
             f"{page.url} ; continue there, or stop that process with Ctrl+C first."
         ) from error
+
+
+def session_of_vectors(place: str) -> Path:
+    """Return the default session of vectors; those at an address have it in this folder."""
+    from likewise.images.encoded import is_address
+    from likewise.session.create import default_session_path
+
+    if is_address(place):
+        return Path(place.rstrip("/").rpartition("/")[2] or "vectors").with_suffix(".likewise")
+    return default_session_path(Path(place))
+
+
+def open_vectors(place: str, path: Path, pictures: str | None, sample: int | None) -> "Session":
+    """Create the session of a sample of vectors, or open it."""
+    from likewise.embedding.vector_source import VectorSource
+    from likewise.images.encoded import is_address
+    from likewise.images.find_files import checked_folder
+    from likewise.session.create import check_can_create
+    from likewise.session.database import DATABASE
+    from likewise.workspace.vector_session import SAMPLE, create_vector_session, restore_vectors
+
+    root = None
+    if pictures is not None and not is_address(pictures):
+        root = checked_folder(Path(pictures).expanduser()).absolute()
+    if (path / DATABASE).exists():
+        opened = open_to_write(path, path)
+        try:
+            restore_vectors(opened, place)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+    check_can_create(path)
+    source = VectorSource(place)
+    opened = create_vector_session(path, source, sample or SAMPLE, root)
+    n_sampled = len(opened.images)
+    if n_sampled < source.n_rows:
+        print_note(
+            f"The session has a random sample of {n_sampled:,} of "
+            f"{count_noun(source.n_rows, 'vector')}; `likewise predict {path} {place}` gives all "
+            "of them a group."
+        )
+    return opened
 
 
 def check_image_folder(folder: Path, command: str, *, takes_session: bool = True) -> None:
@@ -68,6 +144,7 @@ def check_image_folder(folder: Path, command: str, *, takes_session: bool = True
     ------
     CollectionError
     """
+    from likewise.session.create import default_session_path
     from likewise.session.database import DATABASE
 
     if not (folder.expanduser() / DATABASE).exists():
@@ -95,7 +172,12 @@ def _image_folder_of(session: Path) -> Path | None:
 
 
 def read_images(
-    folder: Path, bars: "ProgressBars", known: "Known | None" = None, *, minimum: int = 0
+    folder: Path,
+    bars: "ProgressBars",
+    known: "Known | None" = None,
+    *,
+    minimum: int = 0,
+    seconds: float | None = None,
 ) -> "FolderCollection":
     """Return the images of a folder; skipped files are listed on stderr.
 
@@ -107,14 +189,16 @@ def read_images(
         Files that were read before; those that have not changed are not opened again.
     minimum : int
         Number of images that the folder must contain.
+    seconds : float, optional
+        Time after which the other files are left unread; see `read_folder`.
 
     Raises
     ------
     CollectionError
     """
-    from likewise.images.files import read_folder
+    from likewise.images.as_collection import read_local
 
-    collection = read_folder(folder, bars.step("reading images"), known)
+    collection = read_local(folder, bars.step("reading images"), known, seconds=seconds)
     print_skipped(collection.skipped)
     if len(collection) < minimum:
         raise CollectionError(

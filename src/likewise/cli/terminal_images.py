@@ -1,4 +1,4 @@
-"""Show the images of a question in the terminal.
+"""Draw images in a terminal, by the Kitty, iTerm or Sixel protocol or by coloured blocks.
 
 Own code instead of textual-image, which does not support the protocol of iTerm2 and queries the
 terminal when it is imported.
@@ -8,20 +8,18 @@ import base64
 import io
 import os
 import re
-import select
 import shutil
 import sys
 import tempfile
-import time
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from likewise import operating_system
 from likewise.constraints.question import Question
 from likewise.errors import ImageError, UnknownNameError
 
@@ -71,22 +69,12 @@ def query_terminal(timeout: float = 0.5) -> str | None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
+    request = (_KITTY_QUERY + _ATTRIBUTES_QUERY).encode()
     try:
-        import termios
-        import tty
-    except ImportError:  # Windows
-        return None
-    keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    try:
-        tty.setcbreak(keyboard, termios.TCSANOW)  # no echo, no line buffering
-        os.write(sys.stdout.fileno(), (_KITTY_QUERY + _ATTRIBUTES_QUERY).encode())
-        return protocol_in_reply(_read_reply(keyboard, timeout))
+        reply = operating_system.query_terminal(request, _is_complete, timeout)
     except OSError:
         return None
-    finally:
-        with suppress(termios.error):
-            termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)  # discard a late reply
+    return protocol_in_reply(reply)
 
 
 def protocol_in_reply(reply: bytes) -> str | None:
@@ -105,18 +93,9 @@ def protocol_in_reply(reply: bytes) -> str | None:
     return "sixel" if attributes and b"4" in attributes[1].split(b";")[1:] else None
 
 
-def _read_reply(keyboard: int, timeout: float) -> bytes:
-    """Return the bytes up to the reply that every terminal sends, or up to the timeout."""
-    reply, end = b"", time.monotonic() + timeout
-    while not _ATTRIBUTES_REPLY.search(reply):
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([keyboard], [], [], left)[0]:
-            break
-        piece = os.read(keyboard, 1024)
-        if not piece:
-            break
-        reply += piece
-    return reply
+def _is_complete(reply: bytes) -> bool:
+    """Return whether a reply contains the part that every terminal sends last."""
+    return _ATTRIBUTES_REPLY.search(reply) is not None
 
 
 PROTOCOLS = ("auto", "kitty", "iterm", "sixel", "blocks", "open", "names")
@@ -223,6 +202,19 @@ RENDERERS: dict[str, Callable[[Image.Image], str]] = {
 
 
 _HEIGHT, _BLOCKS_HEIGHT = 256, 40  # of a montage in pixels; of one drawn as blocks
+_N_PER_ROW = 4  # images of a grid
+
+
+def stack(sheets: Sequence[Image.Image]) -> Image.Image:
+    """Return images below each other."""
+    if len(sheets) == 1:
+        return sheets[0]
+    size = max(sheet.width for sheet in sheets), sum(sheet.height for sheet in sheets)
+    stacked, top = Image.new("RGB", size), 0
+    for sheet in sheets:
+        stacked.paste(sheet, (0, top))
+        top += sheet.height
+    return stacked
 
 
 class ImageViewer:
@@ -251,11 +243,16 @@ class ImageViewer:
         self._file = Path(tempfile.gettempdir()) / f"likewise-question-{os.getpid()}.png"
 
     def __call__(self, question: Question) -> None:
-        """Show the images of a question; the first one is the image in question."""
+        """Show the images of a question, of a grid in rows; the first is the image in question."""
         if self.shows_names_only:
             return
         height = _BLOCKS_HEIGHT if self._protocol == "blocks" else _HEIGHT
-        sheet = montage([self._thumbnail_or_none(image) for image in question.images], height)
+        rows: list[tuple[int, ...]] = [question.images]
+        if question.kind == "grid":
+            starts = range(0, len(question.asked), _N_PER_ROW)
+            rows = [question.representatives]
+            rows += [question.asked[start : start + _N_PER_ROW] for start in starts]
+        sheet = stack([montage([*map(self._thumbnail_or_none, row)], height) for row in rows])
         if self._protocol in RENDERERS:
             self._write(RENDERERS[self._protocol](sheet))
             return

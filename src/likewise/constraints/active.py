@@ -1,12 +1,104 @@
-"""The active constraints: those of all answers that contradict no earlier answer."""
+"""Active constraints (of answers that contradict no earlier one), and the proofs of relations."""
 
+import sys
 from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from likewise.constraints.closure import Closure
 from likewise.constraints.constraint import Constraint, GivenRelation
-from likewise.constraints.explain import UNLIMITED, ChainSearch, Edge
 from likewise.constraints.question import Relation
+
+Edge = tuple[int, int, int, int]  # first node, second node, relation, answer id
+Trail = dict[int, tuple[int, Edge] | None]  # state -> the state before it and the edge between
+UNLIMITED = sys.maxsize
+
+
+class ChainSearch:
+    """Breadth-first search from both ends for the shortest chain that proves a relation.
+
+    A chain proves ``SAME`` if all its constraints are must-links, and ``DIFFERENT`` if exactly
+    one is a cannot-link; with two groups only, an even or odd number of cannot-links counts.
+    So the search runs over states: a node, and whether a cannot-link was crossed, encoded as
+    ``2 * node + crossed``.
+
+    Parameters
+    ----------
+    edges : mapping of int to list of tuple
+        The edges at each node; it may grow later.
+    two_groups : bool
+        Whether different from different is the same.
+    is_linked : callable
+        Whether two nodes are in one component. A chain contains one cannot-link,
+        so it may only cross into the component where it ends; this prunes others.
+    """
+
+    def __init__(
+        self,
+        edges: Mapping[int, Sequence[Edge]],
+        two_groups: bool,
+        is_linked: Callable[[int, int], bool],
+    ) -> None:
+        self._edges, self._two_groups, self._is_linked = edges, two_groups, is_linked
+
+    def shortest(
+        self, first: int, second: int, relation: int, limit: int = UNLIMITED
+    ) -> list[Edge] | None:
+        """Return a shortest chain that proves `relation`, or None if none is below `limit`."""
+        crossed = int(relation == Relation.DIFFERENT)
+        ahead: Trail = {2 * first: None}
+        back: Trail = {2 * second + crossed: None}
+        if first == second and not crossed:
+            return []
+        # From the first node a cannot-link may be crossed in state 0, from the second in state 1.
+        crossings = (0, 1) if crossed else (-1, -1)
+        front, rear, length = list(ahead), list(back), 1
+        while front and rear and length < limit:
+            if self._n_edges(front) <= self._n_edges(rear):
+                front = self._step(front, ahead, crossings[0], second)
+                meeting = next((state for state in front if state in back), None)
+            else:
+                rear = self._step(rear, back, crossings[1], first)
+                meeting = next((state for state in rear if state in ahead), None)
+            if meeting is not None:
+                return _trace(ahead, meeting)[::-1] + _trace(back, meeting)
+            length += 1
+        return None
+
+    def _step(self, frontier: list[int], trail: Trail, crossing: int, goal: int) -> list[int]:
+        """Follow one edge from every state of `frontier`; return the states new to `trail`."""
+        found = []
+        for state in frontier:
+            node, crossed = state >> 1, state & 1
+            for edge in self._edges.get(node, ()):
+                first, second, relation, _ = edge
+                other = first + second - node
+                if relation > 0:
+                    after = 2 * other + crossed
+                elif self._two_groups or (crossed == crossing and self._is_linked(other, goal)):
+                    after = 2 * other + 1 - crossed
+                else:
+                    continue
+                if after not in trail:
+                    trail[after] = (state, edge)
+                    found.append(after)
+        return found
+
+    def _n_edges(self, frontier: list[int]) -> int:
+        """Return how many edges the next step would look at."""
+        return sum([len(self._edges.get(state >> 1, ())) for state in frontier])
+
+
+def _trace(trail: Trail, state: int) -> list[Edge]:
+    """Return the edges from `state` back to the start of the trail."""
+    edges = []
+    while (step := trail[state]) is not None:
+        state, edge = step
+        edges.append(edge)
+    return edges
+
 
 Proof = tuple[Constraint, ...]
 
@@ -39,9 +131,10 @@ class ActiveConstraints:
 
     def __init__(self, n_images: int, *, two_groups: bool) -> None:
         self._n_images, self._two_groups = n_images, two_groups
-        self.closure = Closure(n_images, two_groups=two_groups)
+        self.closure: Closure = Closure(n_images, two_groups=two_groups)
         self.edges: defaultdict[int, list[Edge]] = defaultdict(list)  # node -> its edges
         self.conflicts: dict[int, Proof] = {}  # answer id -> proof
+        self.excluded: dict[int, tuple[int, ...]] = {}  # of a grid that is a conflict: its images
         self.names: dict[str, GroupName] = {}
         self._name_nodes: dict[str, int] = {}  # of names that an answer has used or tried to
         self._name_of_answer: dict[int, str] = {}  # of the answers to label questions
@@ -76,18 +169,78 @@ class ActiveConstraints:
         if proof or edges is None:
             self.conflicts[answer_id] = proof
             return 0, proof
-        n_settled = 0
-        for edge in edges:
-            first, second, relation, _ = edge
-            self.edges[first].append(edge)
-            self.edges[second].append(edge)
-            n_settled += self.closure.link(first, second, relation)
+        n_settled = self._link(edges)
         if isinstance(name, str) and name:
             image, node, relation, _ = edges[0]
             self._name_of_answer[answer_id] = name
             if name not in self.names:
                 self.names[name] = GroupName(node, Relation(relation), answer_id, image)
         return n_settled, ()
+
+    def add_grid(self, answer_id: int, relations: list[GivenRelation]) -> tuple[int, Proof]:
+        """Add the relations of a grid that contradict neither earlier answers nor each other.
+
+        Returns
+        -------
+        n_settled : int
+        proof : tuple of Constraint
+            Empty if all were added; otherwise why one of the others was not.
+
+        Notes
+        -----
+        Two relations of a grid contradict each other if earlier answers relate their images
+        otherwise. The one with the most contradictions is left out first, and both of two that
+        contradict only each other, because nothing shows which of them is wrong. So the result
+        does not depend on the order of the images.
+        """
+        edges = self._edges(answer_id, relations) or []
+        kept, proof = self._consistent_with_closure(edges)
+        kept, second_proof = self._consistent_with_each_other(kept)
+        if proof or second_proof:
+            self.conflicts[answer_id] = proof or second_proof
+            left_out = [edge[1] for edge in edges if edge not in kept]
+            self.excluded[answer_id] = tuple(left_out)
+        return self._link(kept), proof or second_proof
+
+    def _consistent_with_closure(self, edges: list[Edge]) -> tuple[list[Edge], Proof]:
+        """Return the edges that contradict no earlier answer, and the proof against one other."""
+        wrong = [edge for edge in edges if self.closure.relation(edge[0], edge[1]) == -edge[2]]
+        if not wrong:
+            return edges, ()
+        first, second, relation, _ = wrong[0]
+        proof = self._constraints(self._chain(first, second, -relation))
+        return [edge for edge in edges if edge not in wrong], proof
+
+    def _consistent_with_each_other(self, edges: list[Edge]) -> tuple[list[Edge], Proof]:
+        """Return edges of a grid that do not contradict each other, and a proof against others."""
+        images = np.array([edge[1] for edge in edges], dtype=np.intp)
+        relations = np.array([edge[2] for edge in edges], dtype=np.int8)
+        implied = np.outer(relations, relations)
+        if not self._two_groups:
+            implied[np.ix_(relations < 0, relations < 0)] = 0  # that implies nothing
+        is_wrong = (self.closure.matrix(images) == -implied) & (implied != 0)
+        np.fill_diagonal(is_wrong, val=False)
+        if not is_wrong.any():
+            return edges, ()
+        row, column = np.argwhere(is_wrong)[0].tolist()
+        chain = self._chain(edges[row][1], edges[column][1], -int(implied[row, column]))
+        while is_wrong.any():
+            n_wrong = is_wrong.sum(axis=1)
+            left_out = n_wrong == n_wrong.max()
+            is_wrong[left_out], is_wrong[:, left_out], relations[left_out] = False, False, 0
+        return [edge for edge, kept in zip(edges, relations, strict=True) if kept], (
+            self._constraints(chain)
+        )
+
+    def _link(self, edges: list[Edge]) -> int:
+        """Add edges that contradict nothing; return how many pairs of images that settled."""
+        n_settled = 0
+        for edge in edges:
+            first, second, relation, _ = edge
+            self.edges[first].append(edge)
+            self.edges[second].append(edge)
+            n_settled += self.closure.link(first, second, relation)
+        return n_settled
 
     def proof(self, first: int, second: int) -> Proof:
         """Return the shortest chain of constraints behind the relation of two images."""

@@ -100,8 +100,8 @@ def violated_answers(labels: Indexes, graph: ConstraintGraph) -> list[int]:
     one, such that the fewest answers are violated.
     """
     pairs, named = [], []
-    for answer_id in sorted(graph.answers.keys() - graph.conflicts.keys()):
-        for image, other, relation in given_relations(graph.answers[answer_id], graph.n_images):
+    for answer_id, answer in sorted(graph.active_answers.items()):
+        for image, other, relation in given_relations(answer, graph.n_images):
             if isinstance(other, str):
                 named.append((answer_id, image, other))
             else:

@@ -1,4 +1,4 @@
-"""The closure of must-links and cannot-links, of answers and of pseudo-links.
+"""Transitive closure of must-links and cannot-links (union-find); the same for pseudo-links.
 
 Must-link is an equivalence relation, so linked nodes form components. A
 cannot-link between two nodes holds for all nodes of their components. With two
@@ -35,7 +35,8 @@ class Closure:
     """
 
     def __init__(self, n_images: int, *, two_groups: bool = False) -> None:
-        self.n_images, self.two_groups = n_images, two_groups
+        self.n_images = n_images
+        self.two_groups = two_groups
         self._component = array("q")  # (n_nodes,) the component of each node: one of its nodes
         self._component.frombytes(np.arange(n_images, dtype=np.int64).tobytes())
         self._members: dict[int, list[int]] = {}  # of components with two or more nodes

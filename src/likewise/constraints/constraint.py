@@ -1,4 +1,4 @@
-"""What an answer states: relations, constraints, and the classes it allows for its image."""
+"""What one answer implies by itself: pairwise constraints, and allowed classes of its image."""
 
 import operator
 from collections import Counter
@@ -16,6 +16,7 @@ from likewise.constraints.question import (
     NONE,
     SAME,
     Answer,
+    Question,
     Relation,
 )
 from likewise.errors import InvalidParameterError
@@ -68,16 +69,32 @@ class AnswerResult:
     n_settled : int
         Number of pairs of images whose relation was unknown before and is known
         now, including the pairs in the answer itself.
+    excluded : tuple of int
+        Of a grid that is a conflict: the images whose constraint is not used. Those of the
+        other images are.
     """
 
     id: int
     accepted: bool
     proof: tuple[Constraint, ...] = ()
     n_settled: int = 0
+    excluded: tuple[int, ...] = ()
+
+    def n_implied(self, question: Question) -> int:
+        """Return how many pairs the answer determined beside those of its question.
+
+        Examples
+        --------
+        >>> AnswerResult(1, accepted=True, n_settled=15).n_implied(Question.pair(0, 1))
+        14
+        """
+        return max(0, self.n_settled - (len(question.images) - 1))
 
 
 def given_relations(answer: Answer, n_images: int) -> list[GivenRelation]:
     """Return the relations that `answer` states; empty for "cannot tell" and "bad image".
+
+    Those of a grid start at the representative of its group, all others at the image asked about.
 
     Raises
     ------
@@ -92,6 +109,10 @@ def given_relations(answer: Answer, n_images: int) -> list[GivenRelation]:
         return [(images[0], images[1], Relation.SAME if value == SAME else Relation.DIFFERENT)]
     if question.kind == "label":
         return [(images[0], value, Relation.SAME)]
+    if question.kind == "grid":
+        *asked, shown = images
+        ticked = set(answer.ticked)
+        return [(shown, i, Relation.DIFFERENT if i in ticked else Relation.SAME) for i in asked]
     return [
         (images[0], other, Relation.SAME if key == value else Relation.DIFFERENT)
         for other, key in zip(images[1:], question.groups, strict=True)
@@ -161,18 +182,10 @@ def was_predicted(answer: Answer, probabilities: Floats) -> bool | None:
     answer : Answer
     probabilities : array of shape (n, k)
     """
+    if answer.question.kind == "grid":
+        pairs = [pair for pair in answer.as_pairs() if pair is not answer]
+        return all(was_predicted(pair, probabilities) for pair in pairs) if pairs else None
     own, *others = probabilities[list(answer.question.images)].argmax(axis=1)
     columns = np.array(others, dtype=np.intp)
     allowed = allowed_classes(answer, columns, probabilities.shape[1])
     return None if allowed is None else bool(allowed[own])
-
-
-def query_image(answer: Answer, probabilities: Floats) -> tuple[int, list[int]]:
-    """Return the image that a question is about, and those it is compared with.
-
-    A pair has no order: it is about the less certain of the two.
-    """
-    image, *others = answer.question.images
-    if answer.question.kind == "pair":
-        image, *others = sorted((image, *others), key=lambda i: probabilities[i].max())
-    return image, others

@@ -1,6 +1,6 @@
-"""The constraint graph: the log of answers, the constraints that follow, and the conflicts."""
+"""The constraint graph: all answers on one criterion, what follows, conflicts, open questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -48,7 +48,9 @@ class ConstraintGraph:
     Retracting an answer replays the others, so conflicts may become active
     (and, rarely, later answers that contradict these become conflicts).
 
-    A choice is active or a conflict as a whole. A label assigns an image to the
+    A choice is active or a conflict as a whole. Of a grid that contradicts the
+    others, only the images whose constraint contradicts them are left out: it is
+    in `conflicts`, and in `active_answers` without these images. A label assigns an image to the
     group of that name, and groups with different names are different; with
     `two_groups` a third name in use is a conflict.
 
@@ -73,7 +75,8 @@ class ConstraintGraph:
     def __init__(self, n_images: int, *, two_groups: bool = False) -> None:
         if n_images < 1:
             raise InvalidParameterError(f"n_images must be an integer >= 1, got {n_images}.")
-        self.n_images, self.two_groups = n_images, two_groups
+        self.n_images = n_images
+        self.two_groups = two_groups
         self._answers: dict[int, Answer] = {}
         self._bad: dict[int, Answer] = {}  # the answers "bad image"
         self._next_id = 0
@@ -93,21 +96,45 @@ class ConstraintGraph:
         return MappingProxyType(self._current().conflicts)
 
     @property
+    def excluded(self) -> Mapping[int, tuple[int, ...]]:
+        """Of each grid among the conflicts, the images whose constraint is left out."""
+        return MappingProxyType(self._current().excluded)
+
+    @property
+    def active_answers(self) -> dict[int, Answer]:
+        """The answers that are in force: no conflicts, and grids without excluded images."""
+        active = self._current()
+        found = {n: a for n, a in self._answers.items() if n not in active.conflicts}
+        for number, images in active.excluded.items():
+            answer = self._answers[number]
+            if len(images) < len(answer.question.asked):
+                found[number] = answer.without_images(images)
+        return dict(sorted(found.items())) if active.excluded else found
+
+    @property
     def n_answers(self) -> int:
-        """Number of answers that are not conflicts, including "cannot tell" and "bad image"."""
-        return len(self._answers) - len(self._current().conflicts)
+        """Number of active answers, including "cannot tell" and "bad image"."""
+        active = self._current()
+        n_grids = sum(
+            len(images) < len(self._answers[number].question.asked)
+            for number, images in active.excluded.items()
+        )
+        return len(self._answers) - len(active.conflicts) + n_grids
 
     @property
     def bad_images(self) -> set[int]:
         """The images that were marked as bad.
 
         The answer "bad image" to a pair does not say which one is: both count
-        as bad, except an image that has an active constraint.
+        as bad, except an image that has an active constraint. Of a grid the
+        ticked images are bad.
         """
         constrained, bad = self._current().edges, set[int]()
         for answer in self._bad.values():
             if answer.question.kind == "pair":
                 bad.update(image for image in answer.question.images if image not in constrained)
+            elif answer.question.kind == "grid":
+                bad.update(answer.ticked)
             else:
                 bad.add(answer.question.images[0])
         return bad
@@ -138,9 +165,12 @@ class ConstraintGraph:
         self._answers[answer_id] = answer
         if answer.answer == BAD_IMAGE:
             self._bad[answer_id] = answer
-        n_settled, proof = active.add(answer_id, relations)
+        is_grid = answer.question.kind == "grid"
+        add = active.add_grid if is_grid else active.add
+        n_settled, proof = add(answer_id, relations)
         self._version += 1
-        return AnswerResult(answer_id, not proof, proof, n_settled)
+        excluded = active.excluded.get(answer_id, ())
+        return AnswerResult(answer_id, not proof, proof, n_settled, excluded)
 
     def add(self, i: int, j: int, relation: Relation) -> AnswerResult:
         """Add the relation of two images as an answer; ``UNKNOWN`` is "cannot tell"."""
@@ -170,8 +200,10 @@ class ConstraintGraph:
         self._bad.pop(answer_id, None)
         if self._active is None:
             return
-        if answer_id in self._active.conflicts:
-            del self._active.conflicts[answer_id]
+        excluded = self._active.excluded.get(answer_id, answer.question.asked)
+        if answer_id in self._active.conflicts and len(excluded) == len(answer.question.asked):
+            del self._active.conflicts[answer_id]  # nothing of it was active
+            self._active.excluded.pop(answer_id, None)
         elif answer.answer not in (CANNOT_TELL, BAD_IMAGE):  # it had active constraints
             self._known_proofs, self._active = self._active.conflicts, None
             self._version += 1
@@ -260,7 +292,10 @@ class ConstraintGraph:
                 for used in proof
             )
             relations = given_relations(answer, self.n_images)
-            active.add(answer_id, relations, proof if is_valid else ())
+            if answer.question.kind == "grid":
+                active.add_grid(answer_id, relations)
+            else:
+                active.add(answer_id, relations, proof if is_valid else ())
         return active
 
     def _checked(self, indexes: npt.ArrayLike) -> Indexes:
@@ -282,3 +317,53 @@ def _checked_relation(relation: int) -> Relation:
         raise InvalidParameterError(
             f"relation must be SAME (1), DIFFERENT (-1) or UNKNOWN (0), got {relation!r}."
         ) from None
+
+
+def asked_about(graph: ConstraintGraph) -> set[tuple[int, ...]]:
+    """Return what all answers are about, including "cannot tell"; see `Question.asked`."""
+    return {answer.question.asked for answer in graph.answers.values()}
+
+
+def open_part(
+    question: Question, graph: ConstraintGraph, asked: Collection[tuple[int, ...]], bad: set[int]
+) -> Question | None:
+    """Return the current form of a question, None if its answer is known or it was asked.
+
+    Groups that the image is known not to belong to are removed; a choice of one group becomes
+    a pair. So does a grid of one image, without those whose relation to the group is known.
+    """
+    if question.kind == "grid":
+        return _open_grid(question, graph, asked, bad)
+    if question.asked in asked or bad.intersection(question.images[:2]):
+        return None
+    return question if question.kind == "label" else _open_choice(question, graph, asked)
+
+
+def _open_choice(
+    question: Question, graph: ConstraintGraph, asked: Collection[tuple[int, ...]]
+) -> Question | None:
+    """Return the current form of a choice or of a pair."""
+    image, *others = question.images
+    relations = [graph.relation(image, other) for other in others]
+    left = [place for place, known in enumerate(relations) if known is Relation.UNKNOWN]
+    if Relation.SAME in relations or not left:
+        return None
+    if question.kind == "pair":
+        return question
+    if len(left) == 1:
+        pair = Question.pair(image, others[left[0]])
+        return None if pair.images in asked else pair
+    shown, keys = zip(*((others[place], question.groups[place]) for place in left), strict=True)
+    return Question.choice(image, shown, keys)
+
+
+def _open_grid(
+    question: Question, graph: ConstraintGraph, asked: Collection[tuple[int, ...]], bad: set[int]
+) -> Question | None:
+    *images, shown = question.images
+    left = [i for i in images if i not in bad and graph.relation(i, shown) is Relation.UNKNOWN]
+    if shown in bad or not left:
+        return None
+    grid = len(left) > 1
+    current = question.with_images([*left, shown]) if grid else Question.pair(left[0], shown)
+    return None if current.asked in asked else current

@@ -1,4 +1,4 @@
-"""Graph colouring with scores: neighbours get different colours, the sum of scores is large.
+"""Graph colouring with scores, for assignments in which cannot-linked images must differ.
 
 Each connected part is solved separately: exactly if it is a clique (assignment
 problem) or small (branch and bound); otherwise greedily, and by tabu search

@@ -39,6 +39,9 @@ def answer_to_line(answer: Answer, identities: Sequence[str]) -> dict[str, Any]:
     }
     if question.kind == "choice":
         line["groups"] = list(question.groups)
+    if question.kind == "grid":
+        line["group"] = question.groups[0]
+        line["ticked"] = [identities[image] for image in answer.ticked]
     return line | {
         "criterion": answer.criterion,
         "who": answer.who,
@@ -50,7 +53,7 @@ def answer_to_line(answer: Answer, identities: Sequence[str]) -> dict[str, Any]:
 def answer_from_line(line: object, positions: Mapping[str, int]) -> Answer:
     """Return the answer in one line, already parsed from JSON.
 
-    Unknown fields are ignored; ``group``, ``criterion``, ``who``, ``at`` and
+    Unknown fields are ignored; ``group`` (except of a grid), ``criterion``, ``who``, ``at`` and
     ``seconds`` may be missing or null. Release 0.1 wrote ``orientation`` for
     ``criterion``.
 
@@ -72,13 +75,16 @@ def answer_from_line(line: object, positions: Mapping[str, int]) -> Answer:
             f"got {line!r:.60}."
         )
     try:
+        question = _question_from_line(line, positions)
+        ticked = _texts(line, "ticked") if question.kind == "grid" and line.get("ticked") else ()
         return Answer(
-            _question_from_line(line, positions),
+            question,
             _answer_value(line),
             who=_text(line, "who"),
             criterion=_text(line, "criterion") or _text(line, _CRITERION_0_1),
             at=_text(line, "at"),
             seconds=_seconds(line),
+            ticked=tuple(_position(identity, positions) for identity in ticked),
         )
     except AnswersFileError:
         raise
@@ -103,8 +109,8 @@ def question_from_json(fields: Mapping[str, Any]) -> Question:
 def answer_to_row(answer: Answer) -> list[Any]:
     """Return an answer as a JSON list, images as indexes.
 
-    The list holds kind, images, groups, answer, who, at and seconds. The
-    criterion is left out, because a saved model has only one.
+    The list holds kind, images, groups, answer, who, at, seconds, and the ticked
+    images of a grid. The criterion is left out, because a saved model has only one.
     """
     question = answer.question
     return [
@@ -115,14 +121,16 @@ def answer_to_row(answer: Answer) -> list[Any]:
         answer.who,
         answer.at,
         answer.seconds,
+        *([list(answer.ticked)] if question.kind == "grid" else []),
     ]
 
 
 def answer_from_row(row: Sequence[Any]) -> Answer:
     """Return the answer in a list of `answer_to_row`, checked."""
-    kind, images, groups, value, who, at, seconds = row
+    kind, images, groups, value, who, at, seconds, *later = row
     question = Question.build(kind, tuple(images), tuple(groups))
-    return Answer(question, value, who=who, at=at, seconds=seconds)
+    ticked = tuple(later[0]) if later else ()
+    return Answer(question, value, who=who, at=at, seconds=seconds, ticked=ticked)
 
 
 def _question_from_line(line: dict[str, Any], positions: Mapping[str, int]) -> Question:
@@ -130,6 +138,8 @@ def _question_from_line(line: dict[str, Any], positions: Mapping[str, int]) -> Q
     kind = _required(line, "kind", str)
     hashes = _texts(line, "images")
     groups = _texts(line, "groups") if kind == "choice" else ()
+    if kind == "grid":
+        groups = (_required(line, "group", str),)
     if len(set(hashes)) < len(hashes):
         twice = next(identity for identity in hashes if hashes.count(identity) > 1)
         raise AnswersFileError(
@@ -140,10 +150,10 @@ def _question_from_line(line: dict[str, Any], positions: Mapping[str, int]) -> Q
 
 
 def _answer_value(line: dict[str, Any]) -> str:
-    """Return the field ``answer``; ``group``, if given, must be equal to it."""
+    """Return the field ``answer``; ``group``, if given, must be equal to it, except of a grid."""
     value: str = _required(line, "answer", str)
     group = line.get("group")
-    if group is not None and group != value:
+    if group is not None and group != value and line["kind"] != "grid":
         raise AnswersFileError(
             f"'group' must be equal to 'answer' or missing, got {group!r} and {value!r}."
         )

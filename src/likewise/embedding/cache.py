@@ -1,4 +1,4 @@
-"""The embedding cache: vectors by encoder and image content, on disk or in memory."""
+"""The embedding cache: vectors by encoder name and content hash, on disk or in memory."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from likewise.embedding.append_only_array import Rows
 from likewise.embedding.embeddings import (
     Bytes,
     Encoder,
@@ -16,7 +15,7 @@ from likewise.embedding.embeddings import (
     patch_grids,
     storage_dtype,
 )
-from likewise.embedding.vector_file import VectorFile, to_storage
+from likewise.embedding.vector_file import Rows, VectorFile, to_storage
 from likewise.errors import EncoderError
 from likewise.types import Floats, Indexes
 
@@ -33,7 +32,7 @@ class EmbeddingCache:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
 
     def vectors(self, encoder: Encoder) -> VectorFile:
         """Return the cached vectors of one encoder.

@@ -1,6 +1,5 @@
-"""Compute the embeddings of a collection; vectors in the cache are not computed again."""
+"""Compute the embeddings of an image collection in batches; cached vectors are reused."""
 
-import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -9,13 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from likewise.embedding.cache import EmbeddingCache, EncoderCache
-from likewise.embedding.embeddings import Embeddings, Encoder
+from likewise.embedding.embeddings import Embeddings, Encoder, n_threads
 from likewise.errors import ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels, Skipped
+from likewise.images.decoding import DECODING
+from likewise.images.encoded import EncodedCollection
 from likewise.images.files import FileCollection
-from likewise.images.pixel_budget import DECODING
-from likewise.progress import Progress, silent
-from likewise.types import Floats
+from likewise.types import Floats, Progress, silent
 
 _PREPARED, _UNPREPARED = 64, 8  # batch sizes; images without `prepare` may be large
 _PREFETCHED = 2  # batches decoded ahead of the encoder
@@ -125,7 +124,7 @@ def image_reader(collection: ImageCollection, encoder: Encoder) -> Callable[[int
     def read(position: int) -> Decoded:
         try:
             with DECODING.keep():  # until `prepare` has made the image small
-                if size is not None and isinstance(collection, FileCollection):
+                if size is not None and isinstance(collection, (FileCollection, EncodedCollection)):
                     return prepare(collection.pixels(position, at_least=2 * size))
                 return prepare(collection.pixels(position))
         except ImageError as error:
@@ -143,9 +142,15 @@ def prefetch(
 ) -> Iterator[tuple[Sequence[int], list[Decoded]]]:
     """Yield batches of positions with their decoded images, a few batches ahead.
 
-    Decoding and resizing release the GIL, so threads are enough.
+    Decoding and resizing release the GIL, so threads are enough. With one thread in all, images
+    are decoded between the batches: workers that have one core each do not take another.
     """
-    pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="decode")
+    if n_threads() == 1:
+        for start in range(0, len(positions), batch_size):
+            batch = positions[start : start + batch_size]
+            yield batch, [read(position) for position in batch]
+        return
+    pool = ThreadPoolExecutor(n_threads(), thread_name_prefix="decode")
     pending: deque[tuple[Sequence[int], list[Future[Decoded]]]] = deque()
     try:
         for start in range(0, len(positions), batch_size):

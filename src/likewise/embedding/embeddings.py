@@ -1,16 +1,20 @@
-"""Encoders and what they return: vectors in feature blocks, and vectors of image patches."""
+"""The `Encoder` protocol, and `Embeddings`: vectors in feature blocks, and patch vectors."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import InvalidParameterError
-from likewise.images.collection import Pixels, Skipped
+from likewise.operating_system import n_available_cores
 from likewise.types import Floats, Indexes
+
+if TYPE_CHECKING:
+    from likewise.images.collection import Pixels, Skipped
 
 Bytes = npt.NDArray[np.uint8]
 #: Name of each patch grid -> (number of patches, vector length of a patch).
@@ -42,7 +46,7 @@ class Encoder(Protocol):
     def blocks(self) -> Mapping[str, int]:
         """Return the feature blocks in order with their widths, e.g. ``{"last": 1280}``."""
 
-    def encode(self, images: Sequence[Pixels]) -> Mapping[str, Floats | Bytes]:
+    def encode(self, images: "Sequence[Pixels]") -> Mapping[str, Floats | Bytes]:
         """Return for each block an array ``(len(images), width)``."""
 
 
@@ -73,6 +77,14 @@ def dequantize(values: Bytes) -> Floats:
     """Return the values that `quantize` encoded, with an error of at most 1/32."""
     floats: Floats = (values.astype(np.float32) - np.float32(_ZERO)) / np.float32(_STEPS)
     return floats
+
+
+def n_threads() -> int:
+    """Return ``$OMP_NUM_THREADS``, or the number of available cores."""
+    chosen = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if chosen.isdigit() and int(chosen) > 0:
+        return int(chosen)
+    return n_available_cores()
 
 
 def column_slices(widths: Mapping[str, int]) -> dict[str, slice]:
@@ -149,7 +161,7 @@ class Embeddings:
     """
 
     blocks: Mapping[str, Floats]
-    skipped: Sequence[Skipped] = ()
+    skipped: "Sequence[Skipped]" = ()
     positions: Indexes | None = None
     local_features: LocalFeatures | None = None
     _matrix: Floats | None = field(default=None, repr=False, compare=False)
@@ -167,7 +179,7 @@ class Embeddings:
         cls,
         matrix: Floats,
         widths: Mapping[str, int],
-        skipped: Sequence[Skipped] = (),
+        skipped: "Sequence[Skipped]" = (),
         positions: Indexes | None = None,
         local_features: LocalFeatures | None = None,
     ) -> Self:

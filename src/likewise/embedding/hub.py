@@ -1,5 +1,6 @@
 """Find the files of a Hugging Face model, downloading them if needed. Imports no torch."""
 
+import os
 import warnings
 from fnmatch import fnmatch
 from pathlib import Path
@@ -9,6 +10,7 @@ from likewise.errors import EncoderError, LikewiseWarning
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # in order of preference
 _CONFIGS = ("config.json", "preprocessor_config.json", "processor_config.json")
 _TIMEOUT = 10.0  # seconds
+OFFLINE = "LIKEWISE_OFFLINE"  #: environment variable; if set, nothing is downloaded
 
 
 def find_model(name: str, *, allow_download: bool = True) -> Path:
@@ -47,6 +49,11 @@ def find_model(name: str, *, allow_download: bool = True) -> Path:
         )
     if (downloaded := _downloaded(name)) is not None:
         return downloaded
+    if os.environ.get(OFFLINE):
+        raise EncoderError(
+            f"The encoder hf:{name} is not on this machine, and downloads are turned off "
+            f"(--offline, or {OFFLINE}); use a folder with the model, or the encoder 'bundled'."
+        )
     if not allow_download:
         raise EncoderError(
             f"The encoder hf:{name} is named in a file and is not on this machine; it is not "
@@ -96,9 +103,12 @@ def _download(name: str) -> Path:
     """Download the model to the hub's cache and return its folder."""
     from huggingface_hub import snapshot_download
 
-    wanted = [*_CONFIGS, *_wanted_weights(name, _listing(name))]
+    sizes = _listing(name)
+    wanted = [*_CONFIGS, *_wanted_weights(name, list(sizes))]
+    n_bytes = sum(sizes.get(file) or 0 for file in wanted)
+    how_much = f" ({n_bytes / 1e6:,.0f} MB)" if n_bytes else ""
     warnings.warn(
-        f"Downloading the model {name} from the Hugging Face hub to its cache.",
+        f"Downloading the model {name}{how_much} from the Hugging Face hub to its cache.",
         LikewiseWarning,
         stacklevel=2,
     )
@@ -108,13 +118,13 @@ def _download(name: str) -> Path:
         raise _unreachable(name, error) from error
 
 
-def _listing(name: str) -> list[str]:
-    """Return the files of a model on the hub."""
+def _listing(name: str) -> dict[str, int | None]:
+    """Return the files of a model on the hub, with their sizes in bytes."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
     try:
-        info = HfApi().model_info(name, timeout=_TIMEOUT)
+        info = HfApi().model_info(name, timeout=_TIMEOUT, files_metadata=True)
     except GatedRepoError as error:
         raise EncoderError(
             f"The model {name} is gated: accept its terms on its page on the hub and log in "
@@ -127,7 +137,7 @@ def _listing(name: str) -> list[str]:
         ) from error
     except Exception as error:
         raise _unreachable(name, error) from error
-    return [file.rfilename for file in info.siblings or []]
+    return {file.rfilename: file.size for file in info.siblings or []}
 
 
 def _wanted_weights(name: str, files: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Encoders that run a torch network: base of the Hugging Face encoders, and any ``nn.Module``."""
+"""Encoders that run a torch network: any ``nn.Module``, and the base of the Hugging Face ones."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,8 @@ class TorchEncoder:
     ) -> None:
         if size < 1:
             raise InvalidParameterError(f"size must be an integer >= 1 (pixels), got {size}.")
-        self.name, self.size = name, size
+        self.name = name
+        self.size = size
         self._network, self._forward, self._batch_size = network, forward, batch_size
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._mean = torch.tensor(mean, device=self._device).view(3, 1, 1)

@@ -2,16 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints.assignment import constrained_assignment
@@ -27,22 +22,16 @@ from likewise.estimators.fit_rounds import (
     run_rounds,
     warn_exhausted,
 )
-from likewise.estimators.params import check_n_clusters, draw_seed
+from likewise.estimators.params import check_n_clusters, draw_seed, preset_values, resolve
 from likewise.estimators.parts import Learner, QueryState, Questioner
-from likewise.estimators.settings import preset_values, resolve
-from likewise.progress import Progress, silent
-from likewise.types import Floats, Indexes
+from likewise.estimators.scikit_learn import ScikitLearnEstimator
+from likewise.types import Floats, Indexes, Progress, silent
 
 if TYPE_CHECKING:
     from likewise.oracles.base import Oracle
 
 
-class InteractiveClusterer(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    ClusterMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class InteractiveClusterer(ScikitLearnEstimator):
     """Base class of all methods: a learner and a questioner behind scikit-learn's interface.
 
     A method has constructor parameters and `_make_parts`; everything else is optional.
@@ -63,7 +52,7 @@ class InteractiveClusterer(
         Active constraints that the model's own prediction violates.
     history_ : list of dict
         Metrics of each epoch.
-    image_names_ : list of str
+    image_names_, images_ : list of str, ImageCollection
         The image of each label, if images were given.
     learner_, questioner_ : Learner, Questioner
     settings_ : InteractiveClusterer
@@ -87,6 +76,7 @@ class InteractiveClusterer(
     violations_: int
     constraints_: ConstraintGraph
     history_: list[dict[str, float]]
+    image_names_: list[str]
     settings_: Self
     learner_: Learner
     questioner_: Questioner
@@ -223,8 +213,7 @@ class InteractiveClusterer(
             gives the same result as if it had never stopped.
         pairs, relations : arrays of shape (m, 2) and (m,)
             Index pairs and +1/-1.
-        ml, cl : lists of pairs
-            Must-links and cannot-links.
+        ml, cl : lists of pairs that must be, and must not be, in one cluster
         """
         given = [*answers, *constraints_to_answers(**constraints)]
         self.start(X)
@@ -356,8 +345,7 @@ class InteractiveClusterer(
 
     def _prepare_without_data(self, description: Mapping[str, Any]) -> None:
         """Make the parts of a model that is being loaded."""
-        self.settings_ = resolve(self)
-        self.seed_ = 0
+        self.settings_, self.seed_ = cast(Self, resolve(self)), 0
         self._prepare(MissingData(description))
 
     def _assign(self) -> None:
@@ -378,16 +366,35 @@ class InteractiveClusterer(
         """Return `X` as data, checked; with `reset` it is the collection to learn from."""
         spec = self._input_spec()
         check = partial(validate_data, self, reset=reset, dtype=np.float32, copy=False)
-        data, image_names = spec.read(X, check, allow_download=self._allow_download)
+        data, images = spec.read(X, check, allow_download=self._allow_download)
         if reset:
-            self.__dict__.pop("image_names_", None)
-            if image_names is not None:
-                self.image_names_ = image_names
+            for name in ("image_names_", "images_"):
+                self.__dict__.pop(name, None)
+            if images is not None:
+                self.images_ = images
+                self.image_names_ = [images.name(i) for i in range(len(images))]
         else:
             check_same_kind(data, self._data)
         return data
 
-    # -- for scikit-learn ---------------------------------------------------------------
+    # -- for notebooks and scikit-learn ---------------------------------------------------
+
+    def ask_widget(self, images: Any = None, *, train_after: int = 5, by: str = "") -> Any:
+        """Return a notebook widget that asks the model's questions; needs ``likewise[notebook]``.
+
+        Call `start` before. `images` are those to show if the model was started with vectors; the
+        model trains after `train_after` answers each; `by` names the criterion.
+        """
+        widget = import_module("likewise.notebook.widget")
+        return widget.AskWidget(self, images, train_after=train_after, by=by)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram of the parameters, and the groups of a fitted model."""
+        parameters = super()._html_repr()
+        if not hasattr(self, "labels_"):
+            return parameters
+        summary: str = import_module("likewise.notebook.display").summary_html(self)
+        return parameters + summary
 
     @property
     def _n_features_out(self) -> int:

@@ -1,31 +1,28 @@
-"""What an estimator is fitted to: vectors, or images read from disk in batches."""
+"""Training data of an estimator: the `Data` protocol, vectors in feature blocks, their scaling."""
 
 import hashlib
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from likewise.errors import (
-    CollectionError,
-    ImageError,
-    InvalidParameterError,
-    LikewiseError,
-    LikewiseWarning,
-)
-from likewise.types import Indexes
+from likewise.errors import InvalidParameterError, LikewiseError
+from likewise.types import Floats, Indexes
 
 if TYPE_CHECKING:
-    from likewise.embedding.embeddings import Embeddings, LocalFeatures
+    from likewise.embedding.embeddings import LocalFeatures
     from likewise.images.collection import ImageCollection
 
-_CACHE_LIMIT = 2 * 2**30  # bytes of decoded images kept in memory
-_DEFAULT_ENCODER = "bundled"
 Check = Callable[[Any], npt.NDArray[np.float32]]  # from any matrix to one that can be used
+Reader = Callable[..., tuple["Data", "ImageCollection | None"]]
+
+#: Module and function, imported when first used: estimators that are fitted to arrays of vectors
+#: import neither image files nor encoders.
+INPUT_READER = "likewise.estimators.read_input:read_input"
+_N_SAMPLED = 20_000  # rows from which `BlockScaler` estimates mean and standard deviation
 
 
 @dataclass(frozen=True)
@@ -49,16 +46,13 @@ class InputSpec:
 
     def read(
         self, X: Any, check: "Check", *, allow_download: bool = True
-    ) -> tuple["Data", list[str] | None]:
-        """Return `X` as data, and the names of the images if it is not vectors."""
-        if self.accepts_vectors and is_vectors(X):
-            return load_vectors(X, check), None
-        collection = load_images(X)
-        names = [collection.name(i) for i in range(len(collection))]
-        if self.image_size is not None:
-            return ImageData(collection, self.image_size), names
-        embeddings = encode_images(collection, self.encoder, allow_download=allow_download)
-        return load_vectors(embeddings, check), names
+    ) -> tuple["Data", "ImageCollection | None"]:
+        """Return `X` as data, and the images if it is not vectors."""
+        if self.accepts_vectors and isinstance(X, np.ndarray) and X.ndim == 2:
+            return VectorData(check(X)), None
+        module, name = INPUT_READER.split(":")
+        read_input: Reader = getattr(import_module(module), name)
+        return read_input(X, self, check, allow_download=allow_download)
 
 
 class Data(Protocol):
@@ -100,7 +94,8 @@ class VectorData:
         slices: Mapping[str, slice] | None = None,
         local_features: "LocalFeatures | None" = None,
     ) -> None:
-        self.matrix, self.local_features = matrix, local_features
+        self.matrix = matrix
+        self.local_features = local_features
         self.n_columns: int | None = matrix.shape[1]
         self.slices: Mapping[str, slice] = dict(slices or {"all": slice(0, matrix.shape[1])})
 
@@ -114,45 +109,6 @@ class VectorData:
     def blocks(self) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of each feature block, as views."""
         return {name: self.matrix[:, columns] for name, columns in self.slices.items()}
-
-
-class ImageData:
-    """Images resized to squares, decoded once and cached while they fit into memory.
-
-    Parameters
-    ----------
-    collection : ImageCollection
-    size : int
-        Side length in pixels.
-    """
-
-    def __init__(self, collection: "ImageCollection", size: int) -> None:
-        if not len(collection):
-            raise CollectionError("The collection has no readable image; at least 2 are needed.")
-        self.collection, self.size = collection, size
-        self.slices: Mapping[str, slice] = {}
-        self.n_columns: int | None = None
-        fits = len(collection) * size * size * 3 <= _CACHE_LIMIT
-        shape = (len(collection), size, size, 3)
-        self._cache = np.zeros(shape, dtype=np.uint8) if fits else None
-        self._is_cached = np.zeros(len(collection), dtype=bool)
-
-    def __len__(self) -> int:
-        return len(self.collection)
-
-    def batch(self, indexes: Indexes) -> npt.NDArray[np.uint8]:
-        """Return the images of `indexes`, ``(b, s, s, 3)``."""
-        return np.stack([self._square(int(i)) for i in indexes])
-
-    def _square(self, index: int) -> npt.NDArray[np.uint8]:
-        from likewise.images.resize import square
-
-        if self._cache is None:
-            return square(self.collection, index, self.size)
-        if not self._is_cached[index]:
-            self._cache[index] = square(self.collection, index, self.size)
-            self._is_cached[index] = True
-        return cast(npt.NDArray[np.uint8], self._cache[index])
 
 
 class MissingData:
@@ -183,13 +139,24 @@ class MissingData:
 
 
 def check_same_kind(data: Data, fitted: Data) -> None:
-    """Raise unless both are vectors or both are images."""
+    """Raise unless both are images, or vectors with the same feature blocks.
+
+    A plain matrix gets the feature blocks of the vectors that the model was fitted to.
+    """
     if (data.n_columns is None) != (fitted.n_columns is None):
         kinds = ("images", "vectors") if data.n_columns is None else ("vectors", "images")
         raise InvalidParameterError(
             f"The model was fitted to {kinds[1]}, got {kinds[0]}; give {kinds[1]}"
             + (", or set encoder= to embed images." if kinds[0] == "images" else ".")
         )
+    if dict(data.slices) == dict(fitted.slices) or not isinstance(data, VectorData):
+        return
+    if len(data.slices) > 1 and len(fitted.slices) > 1:
+        raise InvalidParameterError(
+            f"The model was fitted to vectors with the feature blocks {', '.join(fitted.slices)}, "
+            f"got {', '.join(data.slices)}; use the same encoder."
+        )
+    data.slices = dict(fitted.slices)
 
 
 def describe_data(data: Data) -> dict[str, Any]:
@@ -213,94 +180,48 @@ def fingerprint(data: Data) -> str:
     return hashlib.sha256(rows.tobytes()).hexdigest()[:16]
 
 
-def is_vectors(X: Any) -> bool:
-    """Return whether `X` holds vectors rather than images."""
-    if _is_embeddings(X):
-        return True
-    if isinstance(X, (str, Path)) or _is_collection(X):
-        return False
-    if isinstance(X, Sequence) and len(X) and isinstance(X[0], (str, Path)):
-        return False
-    if isinstance(X, Sequence):
-        return _rows_are_flat(X)
-    return getattr(X, "ndim", 2) not in (3, 4)
+class BlockScaler:
+    r"""Standardise columns and give feature blocks equal weight.
 
+    Parameters
+    ----------
+    slices : mapping of str to slice
+        Columns of each feature block.
+    n_columns : int
 
-def load_vectors(X: Any, check: Check) -> VectorData:
-    """Return embeddings or a matrix as data."""
-    if not _is_embeddings(X):
-        return VectorData(check(X))
-    embeddings = cast("Embeddings", X)
-    return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.local_features)
+    Attributes
+    ----------
+    mean, scale : array of shape (n_columns,)
 
-
-def load_images(X: Any) -> "ImageCollection":
-    """Return `X` as a collection of images; warn about files that cannot be read."""
-    from likewise.images.as_collection import as_collection
-    from likewise.images.collection import summarize_skipped
-
-    collection = as_collection(X)
-    skipped = () if collection is X else getattr(collection, "skipped", ())
-    if skipped:
-        warnings.warn(
-            f"{len(skipped):,} images cannot be read and are skipped; labels_ has no entry for "
-            "them (image_names_ holds the image of each label):\n"
-            f"{summarize_skipped(skipped)}",
-            LikewiseWarning,
-            stacklevel=6,
-        )
-    return collection
-
-
-def encode_images(
-    collection: "ImageCollection", encoder: Any = None, *, allow_download: bool = True
-) -> "Embeddings":
-    """Return the embeddings of a collection, all of which must be readable.
-
-    Embeddings of an encoder given by name are cached on disk, so that a second run embeds
-    only new images. Encoder objects are not cached: two of them may have the same name.
-
-    Raises
-    ------
-    ImageError
-        If an image became unreadable since the collection was made.
+    Notes
+    -----
+    Column :math:`c` of block :math:`f` with :math:`d_f` columns becomes
+    :math:`(x_c - \mu_c) / \sigma_c \cdot \sqrt{d / (F d_f)}`, so that each of the :math:`F`
+    blocks contributes the same to a squared distance. With one block this is plain
+    standardisation.
     """
-    from likewise.embedding.cache import user_cache
-    from likewise.embedding.embed import embed
-    from likewise.embedding.registry import make_encoder
 
-    encoder = _DEFAULT_ENCODER if encoder is None else encoder
-    if isinstance(encoder, str):
-        embeddings = embed(
-            collection, make_encoder(encoder, allow_download=allow_download), user_cache()
-        )
-    else:
-        embeddings = embed(collection, encoder)
-    if embeddings.skipped:
-        names = ", ".join(skipped.name for skipped in embeddings.skipped[:5])
-        raise ImageError(
-            f"{len(embeddings.skipped)} images can no longer be read: {names}. "
-            "Read the folder again to skip them."
-        )
-    return embeddings
+    def __init__(self, slices: Mapping[str, slice], n_columns: int) -> None:
+        self.slices: dict[str, slice] = dict(slices)
+        self.mean: Floats = np.zeros(n_columns, dtype=np.float32)
+        self.scale: Floats = np.ones(n_columns, dtype=np.float32)
 
+    def fit(self, matrix: npt.NDArray[np.floating], *, n_sampled: int = _N_SAMPLED) -> Self:
+        """Estimate mean and scale from at most `n_sampled` evenly spaced rows of `matrix`."""
+        step = -(-len(matrix) // n_sampled)
+        sample = np.asarray(matrix[::step], dtype=np.float64)
+        mean, std = sample.mean(axis=0), sample.std(axis=0)
+        n_columns = matrix.shape[1]
+        weight = np.ones(n_columns)
+        for columns in self.slices.values():
+            width = columns.stop - columns.start
+            weight[columns] = np.sqrt(n_columns / (len(self.slices) * width))
+        # A constant column becomes zero; dividing by its rounding error would give noise.
+        is_constant = std <= 1e-7 * np.maximum(1.0, np.abs(mean))
+        scale = np.where(is_constant, 0.0, weight / np.where(is_constant, 1.0, std))
+        self.mean, self.scale = mean.astype(np.float32), scale.astype(np.float32)
+        return self
 
-def _is_embeddings(X: Any) -> bool:
-    return hasattr(X, "matrix") and hasattr(X, "slices")
-
-
-def _is_collection(X: Any) -> bool:
-    from likewise.images.collection import ImageCollection
-
-    return isinstance(X, ImageCollection)
-
-
-def _rows_are_flat(rows: Sequence[Any]) -> bool:
-    try:
-        return np.asarray(rows).ndim not in (3, 4)
-    except ValueError as error:
-        lengths = sorted({np.size(row) for row in rows})
-        raise InvalidParameterError(
-            "All vectors must have the same length, got rows with different lengths "
-            f"({', '.join(map(str, lengths[:4]))}, …)."
-        ) from error
+    def transform(self, rows: Floats) -> Floats:
+        """Return scaled rows, ``(n, d)``."""
+        return (rows - self.mean) * self.scale

@@ -1,4 +1,4 @@
-"""The rounds of `fit`: warm up, then ask and train; questions between rounds or inside batches."""
+"""The loop of `fit`: warm up, then ask an oracle and train, in rounds or inside batches."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, PoolExhaustedError
-from likewise.progress import Progress
-from likewise.types import Floats, Indexes
+from likewise.types import Floats, Indexes, Progress
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
-    from likewise.estimators.pair_questioner import PairQuestioner
+    from likewise.estimators.questioners import PairQuestioner
     from likewise.oracles.base import Oracle
 
 Tell = Callable[[Sequence[Question], Sequence[Answer]], Any]

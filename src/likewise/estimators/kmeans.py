@@ -1,20 +1,20 @@
-"""k-means on standardised vectors: the simplest baseline; centroids and soft assignment."""
+"""k-means on standardised vectors: the baseline `KMeans`, and its centroids and probabilities."""
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.block_scaling import BlockScaler
-from likewise.estimators.data import Data, VectorData
+from likewise.estimators.data import BlockScaler, Data, VectorData
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
 from likewise.estimators.thread_limits import single_threaded
-from likewise.progress import Progress
 from likewise.random_streams import derive
-from likewise.types import Floats
+from likewise.types import Floats, Progress
 
 _CHUNK = 4096  # rows scaled together
 _INVERSE_TEMPERATURE = 10.0  # of cosine similarities
@@ -28,7 +28,7 @@ class KMeansLearner(Learner):
     n_init : int
     """
 
-    plan = TrainingPlan(n_rounds=1, epochs_per_round=1)
+    plan: TrainingPlan = TrainingPlan(n_rounds=1, epochs_per_round=1)
 
     def __init__(self, n_init: int) -> None:
         self._n_init = n_init
@@ -133,9 +133,14 @@ class KMeans(InteractiveClusterer):
 
 @single_threaded
 def fit_centroids(rows: Floats, n_clusters: int, seed: int) -> Floats:
-    """Return the L2-normalised k-means centroids ``(k, d)`` of unit rows."""
+    """Return the L2-normalised k-means centroids ``(k, d)`` of unit rows.
+
+    Fewer distinct rows than clusters are no reason for a warning: some clusters stay empty.
+    """
     kmeans = SklearnKMeans(n_clusters, n_init=10, random_state=derive(seed, "centres") % 2**31)
-    centroids = kmeans.fit(rows).cluster_centers_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centroids = kmeans.fit(rows).cluster_centers_
     lengths = np.linalg.norm(centroids, axis=1, keepdims=True).clip(1e-12)
     unit: Floats = (centroids / lengths).astype(np.float32)
     return unit

@@ -66,6 +66,8 @@ def check_model_file(path: Path, arrays: Arrays, saved: Mapping[str, Any]) -> No
     with reading(path):
         for key, kind in _KEYS.items():
             _require(isinstance(saved.get(key), kind), f"{key} must be a {kind.__name__}")
+        are_names = all(isinstance(name, str) for name in saved["not_saved"])
+        _require(are_names, "not_saved must be a list of names")
         n_images = _check_input(saved["input"])
         _check_numbers(saved["numbers"], n_images)
         _check_answers(saved, n_images)

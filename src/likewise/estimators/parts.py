@@ -1,4 +1,4 @@
-"""The two parts of every method: the learner is trained, the questioner chooses questions."""
+"""Base classes of the two parts of a method: `Learner` (trained) and `Questioner` (asks)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,8 +11,7 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Question
 from likewise.estimators.params import TrainingPlan
-from likewise.progress import Progress
-from likewise.types import Floats, Indexes
+from likewise.types import Floats, Indexes, Progress
 
 if TYPE_CHECKING:
     from likewise.estimators.data import Data

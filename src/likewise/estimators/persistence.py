@@ -1,4 +1,4 @@
-"""Models and checkpoints on disk: safetensors and JSON, without pickle and without torch."""
+"""Save and load models and checkpoints as safetensors and JSON, without pickle or torch."""
 
 import json
 import os
@@ -27,9 +27,8 @@ from likewise.estimators.model_validation import (
     check_prediction,
     reading,
 )
-from likewise.estimators.params import NetworkConfig, TrainingPlan
+from likewise.estimators.params import PARTS, NetworkConfig, TrainingPlan, defaults
 from likewise.estimators.release_0_1 import upgrade, upgrade_parameters
-from likewise.estimators.settings import PARTS, defaults
 from likewise.session.atomic import hidden_name, limit_permissions, make_folder
 
 if TYPE_CHECKING:
@@ -86,7 +85,8 @@ def restore(model: "InteractiveClusterer", path: Path) -> None:
     arrays, saved = read_folder(path)
     check_model_file(path, arrays, saved)
     own = _description(model)
-    saved["parameters"] = _to_json(_parameters(type(model), saved["parameters"]))
+    added = {name: defaults(type(model))[name] for name in own["parameters"]}  # since it was saved
+    saved["parameters"] = _to_json({**added, **_parameters(type(model), saved["parameters"])})
     for what in ("method", "parameters", "input"):
         if saved[what] != own[what]:
             raise ModelFileError(

@@ -1,4 +1,4 @@
-"""Methods by name; a method is imported when it is first used."""
+"""Make or load a clustering method by its name; its module is imported when first used."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.errors import InvalidParameterError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
     from likewise.estimators.base import InteractiveClusterer
@@ -78,7 +78,7 @@ def make_method(
     >>> method.plan.epochs_per_round, method.views
     (5, 'one')
     """
-    from likewise.estimators.settings import parse_settings
+    from likewise.estimators.params import parse_settings
 
     cls = method_class(name)
     chosen = parse_settings(cls, preset, settings or {})
@@ -90,10 +90,16 @@ def load_method(path: str | Path, **parameters: Any) -> "InteractiveClusterer":
     from likewise.estimators.persistence import read_folder
 
     _, saved = read_folder(Path(path))
+    method = saved.get("method")
+    if not isinstance(method, str):
+        raise ModelFileError(
+            f"{path} is damaged (method must be a name, got {method!r:.60}); save the model again, "
+            "or ask for another copy."
+        )
     for name, place in all_methods().items():
-        if place.split(":")[1] == saved["method"]:
+        if place.split(":")[1] == method:
             return method_class(name).load(path, **parameters)
-    raise UnknownNameError(f"method ({path} was saved by it)", saved["method"], all_methods())
+    raise UnknownNameError(f"method ({path} was saved by it)", method, all_methods())
 
 
 # -- input of a method: images, or vectors of an encoder ---------------------------

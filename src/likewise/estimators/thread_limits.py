@@ -1,4 +1,4 @@
-"""Limit BLAS and OpenMP to one thread for small problems; more threads only add contention."""
+"""Decorator that limits BLAS and OpenMP to one thread, for problems too small for more."""
 
 from collections.abc import Callable
 from functools import cache, wraps

@@ -1,4 +1,4 @@
-"""The protocol of an image collection, and the image files that were skipped."""
+"""The `ImageCollection` protocol that all image sources implement; skipped images; duplicates."""
 
 import re
 from collections import defaultdict

@@ -1,5 +1,7 @@
 """Decode an image file to upright 8-bit RGB; the format is recognised by content, not by name."""
 
+import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import SEEK_END, BufferedReader, BytesIO
@@ -9,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, _imaging
+from PIL.AvifImagePlugin import AvifImageFile
 from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
 from PIL.Image import Transpose
@@ -16,12 +19,79 @@ from PIL.JpegImagePlugin import JpegImageFile
 from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
+from pillow_heif.as_plugin import HeifImageFile
 
 from likewise.errors import ImageError, InvalidParameterError
 from likewise.images.collection import Pixels
-from likewise.images.pixel_budget import DECODING
+from likewise.images.raw_photos import RAW_EXTENSIONS, open_preview
 
-SUPPORTED_FORMATS = "JPEG, PNG, WebP, BMP, TIFF and GIF"
+_SMALL = 64  # an image of this fraction of the budget never waits
+
+
+class PixelBudget:
+    """Lets images be decoded at the same time while their pixels fit into a limit.
+
+    An image that is larger than the limit is decoded alone, apart from small ones: an image of up
+    to 1/64 of the limit never waits, so that pages show it while a very large one is decoded.
+    Threads get their turn in the order in which they ask, so that large images do not wait for
+    ever.
+
+    Parameters
+    ----------
+    n_pixels : int
+        The limit.
+    """
+
+    def __init__(self, n_pixels: int) -> None:
+        self._limit = n_pixels
+        self._used = 0
+        self._turn = threading.Lock()  # held by the one thread that waits for free pixels
+        self._released = threading.Condition()
+        self._kept = threading.local()
+
+    @contextmanager
+    def reserve(self, n_pixels: int) -> Iterator[None]:
+        """Wait for `n_pixels`, and hold them until the end of the block, or of `keep` around it."""
+        held: list[int] | None = getattr(self._kept, "pixels", None)
+        if n_pixels <= self._limit // _SMALL:
+            yield
+            return
+        with self._turn, self._released:
+            if not held:  # a thread that holds some must not wait for itself
+                self._released.wait_for(
+                    lambda: not self._used or self._used + n_pixels <= self._limit
+                )
+            self._used += n_pixels
+        if held is not None:
+            held.append(n_pixels)
+            yield
+            return
+        try:
+            yield
+        finally:
+            self._release(n_pixels)
+
+    @contextmanager
+    def keep(self) -> Iterator[None]:
+        """Hold what is reserved inside until the end, for as long as the pixels are in use."""
+        self._kept.pixels = []
+        try:
+            yield
+        finally:
+            held, self._kept.pixels = self._kept.pixels, None
+            self._release(sum(held))
+
+    def _release(self, n_pixels: int) -> None:
+        with self._released:
+            self._used -= n_pixels
+            self._released.notify_all()
+
+
+#: Shared by everything that decodes images; decoding takes at most 8 bytes for each pixel.
+DECODING = PixelBudget(2**27)
+
+
+SUPPORTED_FORMATS = "JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC, AVIF and raw photos with a preview"
 HEAD = 32  # number of bytes that determine the format
 MAX_PIXELS = 178_956_970  # half a gigabyte of RGB; Pillow's own limit
 _TOO_LARGE = f"at most {MAX_PIXELS / 1e6:.0f} million pixels are read; save a smaller copy."
@@ -39,6 +109,9 @@ OPENERS: dict[str, Callable[[BinaryIO], Image.Image]] = {
     "WebP": WebPImageFile,
     "TIFF": TiffImageFile,
     "BMP": BmpImageFile,
+    "HEIF": HeifImageFile,
+    "AVIF": AvifImageFile,
+    "raw": open_preview,
 }
 
 _SIGNATURES = [
@@ -51,15 +124,15 @@ _SIGNATURES = [
     (0, b"MM\0*", "TIFF"),
     (0, b"II+\0", "TIFF"),
     (0, b"MM\0+", "TIFF"),
+    *((4, b"ftyp" + brand, "HEIF") for brand in (b"heic", b"heix", b"hevc", b"heim", b"heis")),
+    *((4, b"ftyp" + brand, "HEIF") for brand in (b"mif1", b"msf1")),
+    *((4, b"ftyp" + brand, "AVIF") for brand in (b"avif", b"avis")),
     # Text may start with "BM" too; the size of the second header must follow.
     *((14, bytes([size, 0, 0, 0]), "BMP") for size in (12, 40, 52, 56, 64, 108, 124)),
 ]
 _PREFIXES = {"WebP": b"RIFF", "BMP": b"BM"}  # required in addition to the signature
 
 _OTHER_SIGNATURES = [
-    (4, b"ftyphei", "a HEIC photo"),
-    (4, b"ftypmif1", "a HEIF photo"),
-    (4, b"ftypavif", "an AVIF image"),
     (4, b"ftyp", "a video"),
     (0, b"8BPS", "a Photoshop file"),
     (0, b"%PDF", "a PDF"),
@@ -159,6 +232,23 @@ def read(stream: BinaryIO, *, at_least: int | None = None) -> Pixels:
         ) from error
 
 
+def size_of(stream: BinaryIO) -> tuple[int, int]:
+    """Return width and height of the upright image in an open file; only its header is read.
+
+    Raises
+    ------
+    ImageError
+        If it is not an image; the message starts with the reason.
+    """
+    opener = OPENERS[_check_format(stream)]
+    try:
+        image = opener(stream)
+    except Exception as error:  # Pillow raises any exception for a broken file
+        raise ImageError(f"is broken or truncated ({error}); copy it again.") from error
+    turned = _orientation(image) >= 5  # by 90 degrees
+    return (image.height, image.width) if turned else (image.width, image.height)
+
+
 def format_of(head: bytes) -> str | None:
     """Return the format of a file that starts with `head`, or None if it is not supported.
 
@@ -189,6 +279,8 @@ def _check_format(stream: BinaryIO) -> str:
     if not head:
         raise ImageError("is empty (0 bytes); copy it again from its source.")
     name = format_of(head)
+    if os.path.splitext(str(getattr(stream, "name", "")))[1].lower() in RAW_EXTENSIONS:
+        return "raw"
     if name is None:
         raise ImageError(
             f"is not a supported image: it contains {describe(head)}; "

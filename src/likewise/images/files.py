@@ -1,4 +1,4 @@
-"""Collections of image files: a folder, or a list of paths. Pixels are decoded on demand."""
+"""Image collections of files: a folder or a list of paths; pixels are decoded when needed."""
 
 import os
 from collections import Counter
@@ -15,11 +15,13 @@ from likewise.images.find_files import (
     ImageFile,
     Known,
     check_regular,
+    checked_folder,
     content_hash,
     find_files,
     validate_files,
+    validate_some,
 )
-from likewise.progress import Progress, silent
+from likewise.types import Progress, silent
 
 
 class FileCollection:
@@ -41,8 +43,8 @@ class FileCollection:
 
     def __init__(self, files: Sequence[ImageFile], skipped: Sequence[Skipped]) -> None:
         self._files = list(files)
-        self.skipped = list(skipped)
-        self.duplicates = find_duplicates(file.identity for file in self._files)
+        self.skipped: list[Skipped] = list(skipped)
+        self.duplicates: list[list[int]] = find_duplicates(file.identity for file in self._files)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -92,13 +94,20 @@ class FolderCollection(FileCollection):
     folder : Path
     skipped : list of Skipped
     duplicates : list of lists of int
+    n_unread : int
+        Files that were not opened because the time was over.
     """
 
     def __init__(
-        self, folder: Path, files: Sequence[ImageFile], skipped: Sequence[Skipped]
+        self,
+        folder: Path,
+        files: Sequence[ImageFile],
+        skipped: Sequence[Skipped],
+        n_unread: int = 0,
     ) -> None:
         super().__init__(files, skipped)
         self.folder = folder
+        self.n_unread = n_unread
 
 
 class PathCollection(FileCollection):
@@ -117,11 +126,15 @@ class PathCollection(FileCollection):
         self, files: Sequence[ImageFile], skipped: Sequence[Skipped], given: Sequence[int]
     ) -> None:
         super().__init__(files, skipped)
-        self.given = list(given)
+        self.given: list[int] = list(given)
 
 
 def read_folder(
-    path: str | PathLike[str], progress: Progress = silent, known: Known | None = None
+    path: str | PathLike[str],
+    progress: Progress = silent,
+    known: Known | None = None,
+    *,
+    seconds: float | None = None,
 ) -> FolderCollection:
     """Find and validate all images below a folder.
 
@@ -137,6 +150,9 @@ def read_folder(
     known : mapping, optional
         Files validated before, (name, size, mtime in ns) to content hash; unchanged files are
         not opened again.
+    seconds : float, optional
+        Stop after about this time: the collection then has images from all parts of the folder,
+        and `n_unread` is the number of files that were not opened.
 
     Returns
     -------
@@ -147,12 +163,14 @@ def read_folder(
     CollectionError
         If the folder does not exist, or contains no readable image.
     """
-    folder = Path(path).expanduser()
-    _check_folder(folder)
+    folder = checked_folder(Path(path).expanduser())
     found = find_files(folder)
     if not found.files:
         raise CollectionError(_no_images_message(folder, found))
-    results = validate_files(found.files, progress, known)
+    if seconds is None:
+        results = validate_files(found.files, progress, known)
+    else:
+        results = validate_some(found.files, progress, known, seconds)
     files = [result for result in results if isinstance(result, ImageFile)]
     unreadable = [result for result in results if isinstance(result, Skipped)]
     if not files:
@@ -161,7 +179,7 @@ def read_folder(
             f"replace them, or choose another folder.\n{summarize_skipped(unreadable)}"
         )
     skipped = sorted([*found.skipped, *unreadable], key=lambda image: image.name)
-    return FolderCollection(folder, files, skipped)
+    return FolderCollection(folder, files, skipped, n_unread=len(found.files) - len(results))
 
 
 def read_paths(paths: Iterable[str | PathLike[str]], progress: Progress = silent) -> PathCollection:
@@ -209,16 +227,6 @@ def _check_unchanged(stream: BufferedReader, file: ImageFile) -> None:
         return
     if content_hash(stream) != file.identity:
         raise ImageError("was changed since it was scanned; read the folder again.")
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.exists():
-        raise CollectionError(f"The folder {str(folder)!r} does not exist; check its name.")
-    if not folder.is_dir():
-        raise CollectionError(
-            f"{str(folder)!r} is a file, not a folder; give the folder that contains it, "
-            "or a list of paths."
-        )
 
 
 def _no_images_message(folder: Path, found: FoundFiles) -> str:

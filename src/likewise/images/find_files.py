@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import stat
+import time
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,18 +13,19 @@ from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 
-from likewise.errors import ImageError
+from likewise.errors import CollectionError, ImageError
 from likewise.images.collection import Skipped
 from likewise.images.decoding import HEAD, format_of, open_file, read
-from likewise.progress import Progress
+from likewise.images.raw_photos import RAW_EXTENSIONS
+from likewise.random_streams import stream as random_stream
+from likewise.types import Progress, silent
 
-EXTENSIONS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
+EXTENSIONS = RAW_EXTENSIONS | {
+    *(".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"),
+    *(".heic", ".heif", ".hif", ".avif"),
+}
 # Image formats that are not supported: they are reported as skipped.
-UNSUPPORTED_EXTENSIONS = frozenset({".heic", ".heif", ".avif", ".jxl", ".jp2", ".svg", ".psd"})
-# By content most of these are TIFFs, whose first image is a thumbnail of the photo.
-RAW_EXTENSIONS = frozenset(
-    {".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw"}
-)
+UNSUPPORTED_EXTENSIONS = frozenset({".jxl", ".jp2", ".svg", ".psd"})
 
 
 @dataclass
@@ -47,6 +49,18 @@ class FoundFiles:
     def skip(self, name: str, reason: str) -> None:
         """Add a skipped file."""
         self.skipped.append(Skipped(name, reason))
+
+
+def checked_folder(folder: Path) -> Path:
+    """Return `folder`; raise `CollectionError` if it is not one."""
+    if not folder.exists():
+        raise CollectionError(f"The folder {str(folder)!r} does not exist; check its name.")
+    if not folder.is_dir():
+        raise CollectionError(
+            f"{str(folder)!r} is a file, not a folder; give the folder that contains it, "
+            "or a list of paths."
+        )
+    return folder
 
 
 def find_files(folder: Path) -> FoundFiles:
@@ -80,11 +94,7 @@ def _classify(path: str, root: str, found: FoundFiles) -> None:
     """Add a file to the images, the skipped files or the other files of `found`."""
     name, extension = _name(root, path), os.path.splitext(path)[1].lower()
     is_image_by_name = extension in EXTENSIONS or extension in UNSUPPORTED_EXTENSIONS
-    if extension in RAW_EXTENSIONS:
-        found.skip(
-            name, f"is a raw photo ({extension}), which is not supported; save it as JPEG or PNG."
-        )
-    elif _leads_outside(path, root):
+    if _leads_outside(path, root):
         if is_image_by_name:
             found.skip(name, "is a link to a file outside the folder; copy the image instead.")
     elif is_image_by_name or _is_image_by_content(path):
@@ -109,6 +119,7 @@ def _is_image_by_content(path: str) -> bool:
         return False
 
 
+_FIRST_CHUNK, _MIN_READABLE = 32, 32  # of the files that are validated first
 _CHUNK = 512  # files submitted to the threads at once; bounds the memory of the queue
 
 
@@ -145,6 +156,29 @@ def validate_files(
                 results.append(result)
                 progress(len(results), len(files))
     return results
+
+
+def validate_some(
+    files: Sequence[tuple[str, str]], progress: Progress, known: Known | None, seconds: float
+) -> list[ImageFile | Skipped]:
+    """Return what `validate_files` returns, in the order of names, for as many files as possible.
+
+    The files are taken in a random order, until the time is over and `_MIN_READABLE` images have
+    been found.
+    """
+    end = time.monotonic() + seconds
+    order = random_stream(0, "first files").permutation(len(files)).tolist()
+    results: list[ImageFile | Skipped] = []
+    n_readable = 0
+    for start in range(0, len(files), _FIRST_CHUNK):
+        chunk = [files[i] for i in order[start : start + _FIRST_CHUNK]]
+        found = validate_files(chunk, silent, known)
+        results += found
+        n_readable += sum(isinstance(one, ImageFile) for one in found)
+        progress(len(results), len(files))
+        if time.monotonic() > end and n_readable >= _MIN_READABLE:
+            break
+    return sorted(results, key=lambda one: one.name)
 
 
 def content_hash(stream: BufferedReader) -> str:

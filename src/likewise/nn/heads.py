@@ -31,7 +31,9 @@ class VectorTrunk(nn.Module):
         super().__init__()
         self.n_features = n_features
         # Nested, as in models saved by release 0.1, whose names of parameters depend on it.
-        self.layers = nn.Sequential(nn.Sequential(nn.Linear(n_in, n_features), nn.ReLU()))
+        self.layers: nn.Sequential = nn.Sequential(
+            nn.Sequential(nn.Linear(n_in, n_features), nn.ReLU())
+        )
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return features ``(b, n_features)``."""
@@ -60,7 +62,7 @@ class ProjectionHead(nn.Module):
 
     def __init__(self, n_in: int = 512, n_hidden: int = 512, n_out: int = 128) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
+        self.layers: nn.Sequential = nn.Sequential(
             nn.Linear(n_in, n_hidden), nn.ReLU(), nn.Linear(n_hidden, n_out)
         )
 
@@ -93,7 +95,7 @@ class AssignmentHead(nn.Module):
 
     def __init__(self, n_in: int, n_hidden: int, n_clusters: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
+        self.layers: nn.Sequential = nn.Sequential(
             nn.Linear(n_in, n_hidden), nn.ReLU(), nn.Linear(n_hidden, n_clusters)
         )
 
@@ -128,7 +130,7 @@ class ClassifierHead(nn.Module):
 
     def __init__(self, n_in: int, n_classes: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(n_in, n_classes))
+        self.layers: nn.Sequential = nn.Sequential(nn.Linear(n_in, n_classes))
 
     def forward(self, features: Tensor) -> Tensor:
         """Return logits ``(b, n_classes)``, float32 at least."""
@@ -136,7 +138,7 @@ class ClassifierHead(nn.Module):
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
-ATTENTIONS = ("plain", "residual")
+ATTENTIONS = ("plain", "residual", "gated")
 
 
 class ContextAttention(nn.Module):
@@ -152,9 +154,10 @@ class ContextAttention(nn.Module):
         Width of the features, in and out; divisible by `n_heads`.
     n_heads : int
         The paper's are 8 heads of 64.
-    attn : {"plain", "residual"}
+    attn : {"plain", "residual", "gated"}
         ``"plain"`` returns the attended features only, as in the paper; ``"residual"``
-        adds them to the image's own, with layer normalisation before.
+        adds them to the image's own, with layer normalisation before; ``"gated"`` multiplies
+        them by a learned factor for each column before, which starts at 0.
 
     Notes
     -----
@@ -162,8 +165,9 @@ class ContextAttention(nn.Module):
     heads side by side; no bias, output layer, dropout or mask.
 
     Fidelity: ``"plain"`` is the authors' network; its rows start nearly equal, since
-    attention is nearly uniform at first. It attends to the images of the batch also for
-    prediction; ours attends to `context`.
+    attention is nearly uniform at first. ``"residual"`` adds nearly the same vector to every
+    row at first; ``"gated"`` starts as the network without attention. The authors' attends to
+    the images of the batch also for prediction; ours attends to `context`.
 
     Examples
     --------
@@ -183,10 +187,13 @@ class ContextAttention(nn.Module):
                 f"n_features={n_features}."
             )
         self.n_heads = n_heads
-        self.query = nn.Linear(n_features, n_features, bias=False)
-        self.key = nn.Linear(n_features, n_features, bias=False)
-        self.value = nn.Linear(n_features, n_features, bias=False)
-        self.norm = nn.LayerNorm(n_features) if attn == "residual" else None
+        self.query: nn.Linear = nn.Linear(n_features, n_features, bias=False)
+        self.key: nn.Linear = nn.Linear(n_features, n_features, bias=False)
+        self.value: nn.Linear = nn.Linear(n_features, n_features, bias=False)
+        self.norm: nn.LayerNorm | None = None if attn == "plain" else nn.LayerNorm(n_features)
+        self.gate: nn.Parameter | None = (
+            nn.Parameter(torch.zeros(n_features)) if attn == "gated" else None
+        )
 
     def forward(self, features: Tensor, context: Tensor | None = None) -> Tensor:
         """Return features in context, ``(b, n_features)``.
@@ -200,7 +207,8 @@ class ContextAttention(nn.Module):
         others = features if context is None else context.to(features)
         if self.norm is None:
             return self._attend(features, others)
-        return features + self._attend(self.norm(features), self.norm(others))
+        attended = self._attend(self.norm(features), self.norm(others))
+        return features + (attended if self.gate is None else self.gate * attended)
 
     def _attend(self, rows: Tensor, others: Tensor) -> Tensor:
         q, k, v = self.query(rows), self.key(others), self.value(others)

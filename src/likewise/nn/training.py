@@ -1,15 +1,15 @@
-"""Named random streams, batch order, the optimiser, one step and one epoch of training."""
+"""Training loop of a network: batch order, optimiser, one step, one epoch; all reproducible."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from likewise.errors import LikewiseError, UnknownNameError
-from likewise.nn.distributed import n_processes
 from likewise.random_streams import derive, stream
 from likewise.types import Indexes
 
@@ -73,10 +73,10 @@ OPTIMISERS: dict[str, type[torch.optim.Optimizer]] = {
 def make_optimiser(
     parameters: Iterable[nn.Parameter], name: str, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return an optimiser by name."""
+    """Return an optimiser by name, in torch's fused form: one pass over all parameters."""
     if name not in OPTIMISERS:
         raise UnknownNameError("optimiser", name, OPTIMISERS)
-    options = {"lr": learning_rate, "weight_decay": weight_decay}
+    options = {"lr": learning_rate, "weight_decay": weight_decay, "fused": True}
     return OPTIMISERS[name](list(parameters), **options)  # type: ignore[arg-type]
 
 
@@ -100,6 +100,27 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Te
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
+class TrainingStep(nn.Module):
+    """What one step computes, as a module whose forward pass gives the loss terms.
+
+    DistributedDataParallel averages the gradients of a module that runs once before each
+    backward pass; a step here runs the network several times (views), and its loss may use only
+    some of the heads.
+
+    Parameters
+    ----------
+    network : nn.Module
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, terms: Callable[..., dict[str, Tensor]], *args: Any) -> dict[str, Tensor]:
+        """Return ``terms(*args)``, which uses the network."""
+        return terms(*args)
+
+
 def step(loss: Tensor, optimiser: torch.optim.Optimizer, *, clip_norm: float | None) -> None:
     """Take one step along the gradient of `loss`.
 
@@ -115,27 +136,10 @@ def step(loss: Tensor, optimiser: torch.optim.Optimizer, *, clip_norm: float | N
         )
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    parameters = [p for group in optimiser.param_groups for p in group["params"]]
-    _average_gradients(parameters)
     if clip_norm is not None:
+        parameters = [p for group in optimiser.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, clip_norm)
     optimiser.step()
-
-
-def _average_gradients(parameters: list[nn.Parameter]) -> None:
-    """Average gradients over processes, in one message.
-
-    Not DistributedDataParallel: a step here runs the network several times (views)
-    before one backward pass, and every process computes the loss of the whole batch.
-    """
-    if n_processes() == 1:
-        return
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    flat = torch.cat([g.reshape(-1) for g in gradients])
-    torch.distributed.all_reduce(flat)
-    flat /= n_processes()
-    for gradient, mean in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
-        gradient.copy_(mean.view_as(gradient))
 
 
 LossTerms = Callable[[int, Indexes], dict[str, Tensor]]  # (step, global batch) -> named terms

@@ -1,4 +1,4 @@
-"""Candidate pairs: which of the n(n - 1)/2 pairs of a collection are scored."""
+"""Candidate pairs: which of all pairs of images a query strategy scores."""
 
 import numpy as np
 

@@ -28,6 +28,8 @@ class SimilarityChange:
     would prefer those that changed least.
     """
 
+    compares_cycles: ClassVar[bool] = True
+
     def score(self, pool: Pool, pairs: Pairs) -> FloatArray:
         """Return a score for each pair; ``-inf`` if it is not positive."""
         if pool.previous is None:

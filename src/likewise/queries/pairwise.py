@@ -1,9 +1,10 @@
-"""Similarities of pairs, and sums over known relations, without any (n, n) matrix."""
+"""Similarities of given pairs, and sums over answered pairs, without an (n, n) matrix."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from likewise.queries.base import Constraints, FloatArray, Mask, Pool
 from likewise.types import Indexes, Pairs
@@ -82,6 +83,20 @@ def known_groups(constraints: Constraints) -> KnownGroups:
     is_known[cannot_links.ravel()] = True
     number = np.where(is_known, np.cumsum(is_known) - 1, -1)
     return KnownGroups(number[of], sizes[is_known], number[cannot_links])
+
+
+def answer_components(constraints: Constraints) -> tuple[Indexes, Indexes]:
+    """Return the component of each image in the graph of known relations, and all sizes.
+
+    Two images are in one component if a chain of answers, of whatever kind, connects them. An
+    image without known relation is a component of its own.
+    """
+    names, of = np.unique(constraints.groups(), return_inverse=True)
+    links = np.searchsorted(names, constraints.cannot_links()).reshape(-1, 2)
+    shape, ones = (len(names), len(names)), np.ones(len(links), dtype=np.int8)
+    graph = sparse.csr_array((ones, (links[:, 0], links[:, 1])), shape)
+    component = csgraph.connected_components(graph, directed=False)[1].astype(np.intp)[of]
+    return component, np.bincount(component)
 
 
 @dataclass(frozen=True)

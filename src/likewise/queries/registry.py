@@ -1,4 +1,4 @@
-"""Query strategies by name.
+"""Make a query strategy from its name; the table `STRATEGIES` names them all.
 
 To add one: a class with `score` (see `QueryStrategy`), an entry here, and a line in
 ``tests/queries/test_contract.py``.
@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.plugins import STRATEGIES as PLUGINS
+from likewise.plugins import load_plugin, plugin_names
 from likewise.queries.base import QueryStrategy
 
 #: Name -> module in `likewise.queries` and class, imported when first used.
@@ -16,6 +18,7 @@ STRATEGIES: Mapping[str, str] = {
     "csd": "occ:SimilarityChange",
     "entropy": "occ:Entropy",
     "joint": "pcl:Joint",
+    "joint-connected": "pcl:ConnectedJoint",
     "margin-diversity": "uncertainty:MarginDiversity",
     "random": "base:Random",
     "representative-difficult": "density:RepresentativeDifficult",
@@ -41,20 +44,25 @@ def make_strategy(name: str, **parameters: object) -> QueryStrategy:
     """
     key, assignments = strategy_name(name), name.partition(":")[2]
     parameters = {**_parse_numbers(key, assignments), **parameters}
-    if key not in STRATEGIES:
-        raise UnknownNameError("strategy", name.partition(":")[0], STRATEGIES)
+    if key not in STRATEGIES and key not in plugin_names(PLUGINS):
+        known = [*STRATEGIES, *plugin_names(PLUGINS)]
+        raise UnknownNameError("strategy", name.partition(":")[0], known)
     strategy = strategy_class(key)
-    known = inspect.signature(strategy).parameters
+    accepted = inspect.signature(strategy).parameters
     for parameter in parameters:
-        if parameter not in known:
-            raise UnknownNameError(f"parameter of strategy {key!r}", parameter, known)
+        if parameter not in accepted:
+            raise UnknownNameError(f"parameter of strategy {key!r}", parameter, accepted)
     return strategy(**parameters)
 
 
 def strategy_class(key: str) -> Callable[..., QueryStrategy]:
-    """Return the class of a key of `STRATEGIES`."""
+    """Return the class of a key of `STRATEGIES`, or of a strategy of another package."""
+    found: Callable[..., QueryStrategy]
+    if key not in STRATEGIES:
+        found = load_plugin(PLUGINS, key)
+        return found
     module, name = STRATEGIES[key].split(":")
-    found: Callable[..., QueryStrategy] = getattr(import_module(f"likewise.queries.{module}"), name)
+    found = getattr(import_module(f"likewise.queries.{module}"), name)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Server-sent events: they tell the page what changed; it requests what it shows.
+"""GET /api/events: server-sent events that tell the page that something has changed.
 
 `fastapi.sse` formats the events and sends keep-alive comments. sse-starlette does the same, but is
 one more dependency and patches uvicorn's signal handler.

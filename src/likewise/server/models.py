@@ -1,94 +1,10 @@
-"""Request and response bodies of the HTTP API; `/openapi.json` is generated from them."""
+"""Bodies of responses of the HTTP API; `/openapi.json` is generated from them."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel
 
-ShortText = Annotated[str, StringConstraints(max_length=200)]
-ImageIndex = Annotated[int, Field(ge=0, le=2**31)]
-ImageList = Annotated[list[ImageIndex], Field(min_length=1, max_length=1000)]
-
-
-# -- requests ---------------------------------------------------------------
-
-
-class RequestModel(BaseModel):
-    """Base of the requests: unknown fields and numbers that are not finite are errors."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class QuestionRequest(BaseModel):
-    """A question as `GET /api/questions` returned it; its display fields are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    kind: Literal["pair", "choice", "label"]
-    images: list[ImageIndex] = Field(min_length=1, max_length=10)
-    groups: list[ShortText] = Field(default=[], max_length=9)
-
-
-class AnswerRequest(RequestModel):
-    """One answer: `same`, `different`, a group id, `none`, `new`, `cannot_tell` or `bad_image`."""
-
-    question: QuestionRequest
-    answer: ShortText
-    criterion: ShortText = ""
-    who: ShortText = ""
-    client: ShortText = ""
-    seconds: float | None = Field(default=None, ge=0, le=1e6)
-
-
-class UndoRequest(RequestModel):
-    """Whose newest entry to undo; without `who`, the newest of all."""
-
-    criterion: ShortText = ""
-    who: ShortText | None = None
-
-
-class MoveRequest(RequestModel):
-    """Images to move into a group."""
-
-    images: ImageList
-    group: ShortText
-    criterion: ShortText = ""
-    who: ShortText = ""
-
-
-class NewGroupRequest(RequestModel):
-    """Images that become a new group."""
-
-    images: ImageList
-    name: ShortText = ""
-    criterion: ShortText = ""
-    who: ShortText = ""
-
-
-class GroupChangeRequest(RequestModel):
-    """The changes of a group; fields that are null stay as they are."""
-
-    criterion: ShortText = ""
-    name: ShortText | None = None
-    colour: ShortText | None = None
-    merge_into: ShortText | None = None
-    who: ShortText = ""
-
-
-class NewCriterionRequest(RequestModel):
-    """A new criterion for the same collection; `n_clusters` null: it grows with the answers."""
-
-    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    n_clusters: int | None = Field(default=None, ge=2, le=1000)
-
-
-class FoldersRequest(RequestModel):
-    """How images are put into folders; the originals never move."""
-
-    how: Literal["copy", "symlink", "hardlink"] = "copy"
-    criterion: ShortText = ""
-
-
-# -- responses: questions and answers ---------------------------------------
+# -- questions and answers ----------------------------------------------------
 
 
 class OfferedGroup(BaseModel):
@@ -106,13 +22,23 @@ class OfferedGroup(BaseModel):
 
 
 class QuestionResponse(BaseModel):
-    """A question; send it back unchanged with the answer."""
+    """A question; send it back unchanged with the answer.
+
+    `more` are the groups that a choice does not show, the likeliest first: an answer may be one of
+    them, if the question is sent back with these groups and their representatives.
+
+    The images of a grid are those asked about; `representative` is an image of its group, which
+    is the only one in `offered`. A choice has the representatives of its groups in `images`,
+    after the image asked about.
+    """
 
     kind: str
     images: list[int]
     groups: list[str]
+    representative: int | None
     names: list[str]
     offered: list[OfferedGroup]
+    more: list[OfferedGroup]
 
 
 class QuestionsResponse(BaseModel):
@@ -125,7 +51,9 @@ class QuestionsResponse(BaseModel):
 class EntryResponse(BaseModel):
     """One entry of the answer log; retracting `retracted_by` restores it.
 
-    `text` is the entry in plain English. A conflict is kept, but not used.
+    `text` is the entry in plain English: `template` with `values`. A conflict is kept, but not
+    used. The representative of the group of a grid is the last of its images; `ticked` are the
+    images that are not in it.
     """
 
     id: int
@@ -134,9 +62,12 @@ class EntryResponse(BaseModel):
     names: list[str]
     answer: str
     text: str
+    template: str
+    values: dict[str, str | int]
     who: str
     at: str
     seconds: float | None
+    ticked: list[int]
     retracted: bool
     retracted_by: int | None
     is_conflict: bool
@@ -158,15 +89,13 @@ class AnswerResponse(BaseModel):
     """The result of an answer, which is on disk now, and the next questions.
 
     The relation of `n_relations` pairs became known; `n_implied` of them were not in the question.
-    `accepted` is false if the answer is a conflict; `predicted` is whether the model had predicted
-    it, null if it made no prediction.
+    `accepted` is false if the answer is a conflict.
     """
 
     id: int
     accepted: bool
     n_relations: int
     n_implied: int
-    predicted: bool | None
     conflict: ConflictResponse | None
     n_answers: int
     questions: list[QuestionResponse]
@@ -204,8 +133,13 @@ class LabelIssueResponse(BaseModel):
 
 
 class MoveResponse(BaseModel):
-    """The result of moving images: each is an answer, which may be a conflict."""
+    """The result of moving images: each is an answer, and all are one action.
 
+    `entry` is the id of one of its entries. Older answers that contradict the move were retracted;
+    `conflicts` are new answers that are not used, because even so they contradict others.
+    """
+
+    entry: int
     n_accepted: int
     n_relations: int
     conflicts: list[ConflictResponse]
@@ -217,20 +151,22 @@ class NewGroupResponse(MoveResponse):
     id: str
 
 
-# -- responses: groups, map, comparison -------------------------------------
+# -- groups, map, comparison --------------------------------------------------
 
 
 class ImageResponse(BaseModel):
     """One image in a group.
 
-    `confidence` is the probability of its group, `answered` whether an active
-    answer contains the image, `moved` whether the last training changed its group.
+    `confidence` is the probability of its group, `answered` whether a person placed the image,
+    `placed` whether an answer puts it into this group, `moved` whether the last training changed
+    its group.
     """
 
     id: int
     name: str
     confidence: float
     answered: bool
+    placed: bool
     moved: bool
 
 
@@ -240,6 +176,12 @@ class GroupName(BaseModel):
     id: str
     name: str
     colour: str
+
+
+class ChangedGroupResponse(GroupName):
+    """A group after a change; `entry` is the newest entry of the log."""
+
+    entry: int
 
 
 class GroupResponse(GroupName):
@@ -264,6 +206,30 @@ class GroupsResponse(BaseModel):
     unsure: list[ImageResponse]
     bad: list[ImageResponse]
     new: list[ImageResponse]
+
+
+class GallerySection(BaseModel):
+    """The images of one section of the gallery, as ids in the order they are shown.
+
+    `kind` is "group", or "bad" or "new" for images in no group. `n_images` counts all images,
+    also those that a filter or a search leaves out.
+    """
+
+    kind: Literal["group", "bad", "new"]
+    id: str
+    name: str
+    colour: str
+    n_images: int
+    n_moved: int
+    images: list[int]
+
+
+class GalleryResponse(BaseModel):
+    """Every image of the gallery, by section; `version` as in `GroupsResponse`."""
+
+    criterion: str
+    version: int
+    sections: list[GallerySection]
 
 
 class MapResponse(BaseModel):
@@ -303,34 +269,57 @@ class ComparisonResponse(BaseModel):
     ari: float
 
 
-# -- responses: session -----------------------------------------------------
+# -- session ------------------------------------------------------------------
 
 
 class CriterionResponse(BaseModel):
-    """One criterion of the session."""
+    """One criterion of the session.
+
+    `pair_text` and `choice_text` are the questions in the person's words; null: made from the name.
+    """
 
     name: str
     n_clusters: int | None
     n_answers: int
+    pair_text: str | None
+    choice_text: str | None
 
 
-class AgreementResponse(BaseModel):
-    """Share of the last `n_checked` answers that the model had predicted, with a 95 % interval.
+class AccuracyResponse(BaseModel):
+    """The estimated share of images in the right group, with a 90 % interval.
 
-    `expected_accuracy` is the estimated share of images in the right group, `expected_changes` the
-    number of images that further answers are expected to move.
+    `n_wrong` is the expected number of images in a wrong group, `n_checked` the number of answered
+    images that were predicted without their answers, from which the estimate is made.
     """
 
-    n_checked: int
-    agreement: float | None
+    estimate: float
     low: float
     high: float
-    expected_accuracy: float
-    expected_changes: float
+    n_wrong: float
+    n_checked: int
+
+
+class AdviceResponse(BaseModel):
+    """Whether more answers are worth their time.
+
+    `code` is ``too_early`` (the accuracy is not known well enough to say), ``continue`` or ``stop``
+    (the next answers are expected to change almost nothing); `expected_gain` is the expected gain
+    of accuracy by the next `n_answers` answers.
+    """
+
+    code: str
+    expected_gain: float
+    n_answers: int
+
+
+class UnnamedGroup(GroupName):
+    """A group without a name of its own in which a person has placed several images."""
+
+    images: list[int]
 
 
 class StatusResponse(BaseModel):
-    """Counts, agreement, conflicts and the state of the worker for one criterion.
+    """Counts, estimated accuracy, conflicts and the state of the worker for one criterion.
 
     `version` is the version of the program, `results_version` that of the groups; `counts` has
     the number of active answers of each kind; `n_violations` counts answers that the model alone
@@ -344,12 +333,15 @@ class StatusResponse(BaseModel):
     n_answers: int
     n_answers_trained: int
     counts: dict[str, int]
-    agreement: AgreementResponse | None
+    accuracy: AccuracyResponse | None
+    advice: AdviceResponse | None
     n_violations: int
     n_conflicts: int
     conflicts: list[ConflictResponse]
     n_label_issues: int
     results_version: int
+    n_groups: int
+    unnamed: UnnamedGroup | None
     worker: dict[str, object]
     problem: str | None
 
@@ -377,3 +369,16 @@ class ErrorResponse(BaseModel):
 
     error: str
     message: str
+
+
+class AgreementResponse(BaseModel):
+    """How far two people agree; `kappa` is Cohen's, null where it is not defined.
+
+    `n_pairs` counts the pairs of images about which both have said something.
+    """
+
+    first: str
+    second: str
+    n_pairs: int
+    n_equal: int
+    kappa: float | None

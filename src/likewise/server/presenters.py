@@ -1,18 +1,18 @@
-"""Convert the workspace's objects to response models, and log entries to plain English."""
+"""Convert objects of the workspace to response models of the API, with texts for people."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from likewise import __version__
 from likewise.constraints.constraint import AnswerResult
-from likewise.constraints.question import MAX_GROUPS, RESERVED, Question
+from likewise.constraints.question import MAX_GROUPS, RESERVED, TICKED, Question
 from likewise.images.collection import displayed_name
 from likewise.server.models import (
-    AgreementResponse,
+    AccuracyResponse,
+    AdviceResponse,
     ConflictResponse,
     EntryResponse,
     GroupName,
@@ -20,16 +20,20 @@ from likewise.server.models import (
     OfferedGroup,
     QuestionResponse,
     StatusResponse,
+    UnnamedGroup,
 )
 from likewise.session.groups import Group, Groups
 from likewise.session.log import CONFIRM, Entry
 from likewise.workspace.criterion import CriterionSession
-from likewise.workspace.question_queue import UNNAMED
+from likewise.workspace.question_queue import MAX_SHOWN, UNNAMED
 from likewise.workspace.review import Conflict, LabelIssue, compared_images
 from likewise.workspace.workspace import Workspace
 
+Body = TypeVar("Body", bound=BaseModel)
 _GREY = "#777777"
+_N_UNNAMED = 4  # images shown of a group that a name is asked for
 _N_MEMBERS = 3  # further images shown for an offered group
+_MAX_MORE = 56  # groups beyond those shown with a choice; the others are found by name
 _N_CONFLICTS = 5  # shown at a time
 _UNNAMED_TEXT = "like this"
 _ANSWER_TEXTS = {
@@ -59,18 +63,33 @@ class Presenter:
 
     def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
         """Return a question with everything that is shown beside it."""
+        is_grid = question.kind == "grid"
+        images = question.asked if is_grid else question.images
         return QuestionResponse(
             kind=question.kind,
-            images=list(question.images),
+            images=list(images),
             groups=list(question.groups),
-            names=[self._names[i] for i in question.images],
+            representative=question.representatives[0] if is_grid else None,
+            names=[self._names[i] for i in images],
             offered=self._offered(question, criterion) if question.groups else [],
+            more=self._more(question, criterion),
+        )
+
+    def _unnamed(self, criterion: CriterionSession) -> UnnamedGroup | None:
+        """Return a group that a name is asked for."""
+        found = criterion.status.unnamed_group()
+        if found is None:
+            return None
+        key, images = found
+        return UnnamedGroup(
+            **group_name(criterion.status.groups[key]).model_dump(), images=images[:_N_UNNAMED]
         )
 
     def _offered(self, question: Question, criterion: CriterionSession) -> list[OfferedGroup]:
-        """Return the groups of a choice, as they are shown."""
+        """Return the groups of a choice or of a grid, as they are shown."""
         groups = criterion.status.groups
-        digits = group_digits(question.groups, [group.key for group in groups.shown()])
+        shown = [group.key for group in criterion.status.shown_groups()]
+        digits = group_digits(question.groups, shown if len(shown) <= MAX_SHOWN else [])
         return [
             OfferedGroup(
                 id=key,
@@ -80,19 +99,30 @@ class Presenter:
                 representative=image,
                 members=self._members(image, criterion, question.images),
             )
-            for key, image in zip(question.groups, question.images[1:], strict=False)
+            for key, image in zip(question.groups, question.representatives, strict=True)
         ]
 
-    def questions(self, criterion: CriterionSession, n: int, client: str) -> list[QuestionResponse]:
-        """Return the next questions for one client."""
-        return [self.question(one, criterion) for one in criterion.questions(n, client)]
+    def _more(self, question: Question, criterion: CriterionSession) -> list[OfferedGroup]:
+        """Return the groups that a choice does not show; each page of them has its digits."""
+        others = criterion.queue.others(question)[:_MAX_MORE]
+        groups = criterion.status.groups
+        return [
+            OfferedGroup(
+                **group_name(groups[key]).model_dump(),
+                digit=number % MAX_SHOWN + 1,
+                representative=image,
+                members=self._members(image, criterion, question.images),
+            )
+            for number, (key, image) in enumerate(others)
+        ]
 
     def _members(
         self, image: int, criterion: CriterionSession, shown: tuple[int, ...]
     ) -> list[int]:
         """Return further images that answers link to a representative."""
-        linked = criterion.status.must_linked(image, _N_MEMBERS + len(shown))
-        return [i for i in linked if i not in shown][:_N_MEMBERS]
+        left_out = {*shown, *criterion.status.suspected}
+        linked = criterion.status.must_linked(image, _N_MEMBERS + len(left_out))
+        return [i for i in linked if i not in left_out][:_N_MEMBERS]
 
     def entry(
         self,
@@ -107,16 +137,21 @@ class Presenter:
         images = [positions[content] for content in compared_images(entry) if content in positions]
         criteria = self._workspace.session.criteria
         name = next(one.name for one in criteria if one.id == entry.criterion)
+        groups = self._workspace.criterion(name).status.groups
+        template, values = entry_template(entry, groups)
         return EntryResponse(
             id=entry.id,
             kind=entry.kind,
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
-            text=entry_text(entry, self._workspace.criterion(name).status.groups),
+            text=template.format(**values),
+            template=template,
+            values=values,
             who=entry.who,
             at=entry.at,
             seconds=entry.seconds,
+            ticked=[positions[content] for content in entry.ticked if content in positions],
             retracted=retracted,
             retracted_by=retracted_by,
             is_conflict=is_conflict,
@@ -136,6 +171,7 @@ class Presenter:
         rejected = {answer.id for answer in answers if not answer.accepted}
         conflicts = [one for one in criterion.review.conflicts() if one.entry.id in rejected]
         return {
+            "entry": answers[-1].id,
             "n_accepted": sum(answer.accepted for answer in answers),
             "n_relations": sum(answer.n_settled for answer in answers),
             "conflicts": [self.conflict(one, criterion) for one in conflicts],
@@ -152,11 +188,7 @@ class Presenter:
     def status(self, criterion: CriterionSession) -> StatusResponse:
         """Return the status of one criterion."""
         workspace, status, review = self._workspace, criterion.status, criterion.review
-        progress, results, conflicts = (
-            status.progress(),
-            status.results,
-            review.conflicts(),
-        )
+        results, quality, conflicts = status.results, status.quality, review.conflicts()
         return StatusResponse(
             version=__version__,
             criterion=criterion.name,
@@ -165,15 +197,26 @@ class Presenter:
             n_answers=status.n_answers,
             n_answers_trained=0 if results is None else results.n_answers,
             counts=status.counts(),
-            agreement=None if progress is None else AgreementResponse(**asdict(progress)),
+            accuracy=_valid(AccuracyResponse, quality.get("accuracy")),
+            advice=_valid(AdviceResponse, quality.get("advice")),
             n_violations=status.n_violations,
             n_conflicts=len(conflicts),
             conflicts=[self.conflict(one, criterion) for one in conflicts[:_N_CONFLICTS]],
             n_label_issues=len(review.label_issues()),
             results_version=status.version,
+            n_groups=len(status.shown_groups()),
+            unnamed=self._unnamed(criterion),
             worker=dict(workspace.worker_state),
             problem=workspace.folder_problem or workspace.problem,
         )
+
+
+def _valid(model: type[Body], given: Mapping[str, Any] | None) -> Body | None:
+    """Return what a file of results says about its quality; None if it is not of this form."""
+    try:
+        return None if given is None else model.model_validate(given)
+    except ValidationError:
+        return None
 
 
 def json_response(body: BaseModel, status: int = 200) -> Response:
@@ -186,19 +229,36 @@ def group_name(group: Group) -> GroupName:
     return GroupName(id=group.key, name=group.name, colour=group.colour)
 
 
+def entry_template(entry: Entry, groups: Groups) -> tuple[str, dict[str, str | int]]:
+    """Return an entry of the log in plain English: a text with placeholders, and their values.
+
+    The page has translations of the text, and of the value `answer`.
+    """
+    key = entry.group or ""
+    if entry.kind == "rename":
+        return "group renamed to {group}", {"group": entry.answer}
+    if entry.kind == "colour":
+        return "colour of {group} changed", {"group": groups.name(key)}
+    if entry.kind == "merge":
+        name = groups[key].name if key in groups else key  # its own name, not the merged group's
+        return "{group} merged into {other}", {"group": name, "other": groups.name(entry.groups[0])}
+    if entry.kind == CONFIRM:
+        answers = [_answer_text(one, groups) for one in entry.groups]
+        return "“{answer}” confirmed", {"answer": "” “".join(answers)}
+    if entry.kind == "grid" and entry.answer == TICKED:
+        n, n_ticked = len(entry.images) - 1, len(entry.ticked)
+        name = _UNNAMED_TEXT if key.startswith(UNNAMED) else groups.name(key)
+        text = "{ticked} of {n} not {group}" if n_ticked else "all {n} {group}"
+        return text, {"ticked": n_ticked, "n": n, "group": name}
+    is_group = entry.answer not in RESERVED and not entry.answer.startswith(UNNAMED)
+    name = "group" if is_group else "answer"
+    return f"{{{name}}}", {name: _answer_text(entry.answer, groups)}
+
+
 def entry_text(entry: Entry, groups: Groups) -> str:
     """Return an entry of the log in plain English."""
-    if entry.kind == "rename":
-        return f"group renamed to {entry.answer}"
-    if entry.kind == "colour":
-        return f"colour of {groups.name(entry.group or '')} changed"
-    if entry.kind == "merge":
-        key = entry.group or ""
-        name = groups[key].name if key in groups else key  # its own name, not the merged group's
-        return f"{name} merged into {groups.name(entry.groups[0])}"
-    if entry.kind == CONFIRM:
-        return " ".join([*(f"“{_answer_text(one, groups)}”" for one in entry.groups), "confirmed"])
-    return _answer_text(entry.answer, groups)
+    template, values = entry_template(entry, groups)
+    return template.format(**values)
 
 
 def _answer_text(answer: str, groups: Groups) -> str:

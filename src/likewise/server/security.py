@@ -7,6 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
@@ -17,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from likewise.errors import InvalidParameterError
-from likewise.server.page_address import ANY_HOST, LOOPBACK
+from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.server.serve import ANY_HOST, LOOPBACK
 
 MAX_BODY = 256 * 1024  # bytes
 ONE_TIME_SECONDS = 60.0  # after which an unused one-time token is refused
@@ -29,13 +30,35 @@ _SAFE_METHODS = ("GET", "HEAD")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_OWNER_PATHS = ("/start", "/api/start", "/api/folders", "/api/questions")  # not for viewers
+_ADMIN_PATHS = ("/api/start", "/api/folders")
+_MAX_NAME = 100
+_READ_ONLY = (
+    "This link is read-only: it shows the groups and exports them. Ask the person who sent it for "
+    "another link to answer or to change groups."
+)
+_NOT_THIS_ROLE = (
+    "Your role is {role!r}: {allowed}. Ask the person who runs the session for a link with another "
+    "role."
+)
+ROLES = {  # what each may do, for the message
+    "answer": "you can answer questions, undo your own answers, and look at everything",
+    "review": "you can answer, retract answers and change groups, but not criteria and folders",
+    "admin": "you can do everything",
+}
+_MAY_ANSWER = re.compile(r"POST /api/(answers|undo)")
+_MAY_REVIEW = re.compile(
+    r"POST /api/(answers|undo|groups|moves)|POST /api/answers/\d+/confirm|DELETE /api/answers/\d+|"
+    r"PATCH /api/groups/[^/]+"
+)
 _COOKIE_OPTIONS = "Path=/; HttpOnly; SameSite=Strict"
 _NO_TOKEN = (
     "This page needs its access token. Open the address that `likewise start` printed, which ends "
@@ -50,13 +73,41 @@ class BodyTooLargeError(HTTPException):
         super().__init__(413, f"The request body must have at most {MAX_BODY:,} bytes.")
 
 
+@dataclass(frozen=True)
+class Person:
+    """A person with a link of their own: the name in the answer log, and what they may do."""
+
+    name: str
+    role: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Person":
+        """Return the person of ``NAME=ROLE``; without a role, it is ``answer``.
+
+        Examples
+        --------
+        >>> Person.parse("Anna=review")
+        Person(name='Anna', role='review')
+        """
+        name, _, role = text.partition("=")
+        name, role = name.strip(), role.strip() or "answer"
+        if not name or len(name) > _MAX_NAME or not name.isprintable():
+            raise InvalidParameterError(
+                f"--person must be NAME=ROLE with a name of 1 to {_MAX_NAME} printable characters, "
+                f"got {text!r}; for example --person Anna=review."
+            )
+        if role not in ROLES:
+            raise UnknownNameError("role", role, ROLES)
+        return cls(name, role)
+
+
 class AccessTokens:
     """The tokens that open the page and the API.
 
     The lasting token is printed by `likewise start` and sent by programs. A one-time token opens
     the page once, within `ONE_TIME_SECONDS`: other users of the machine can read the command line
     of the browser that is started with it. The cookie is derived from the lasting token, so that
-    what a browser stores on disk does not contain it.
+    what a browser stores on disk does not contain it. The viewer's token gives read-only access.
 
     Parameters
     ----------
@@ -64,6 +115,8 @@ class AccessTokens:
         The lasting token.
     clock : callable
         Returns seconds.
+    people : iterable of Person
+        Each gets a token, which does not change as long as the lasting token does not.
 
     Examples
     --------
@@ -73,11 +126,19 @@ class AccessTokens:
     (True, False)
     """
 
-    def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        token: str,
+        clock: Callable[[], float] = time.monotonic,
+        people: Iterable[Person] = (),
+    ) -> None:
         if not token:
             raise InvalidParameterError("token must be a non-empty string, got ''.")
         self._token, self._clock = token.encode(), clock
-        self.cookie = hmac.new(self._token, b"likewise cookie", hashlib.sha256).hexdigest()
+        self.cookie: str = hmac.new(self._token, b"likewise cookie", hashlib.sha256).hexdigest()
+        self.viewer: str = hmac.new(self._token, b"likewise viewer", hashlib.sha256).hexdigest()
+        self.viewer_cookie: str = _hash(f"cookie {self.viewer}")
+        self.people: dict[str, Person] = {self._of_person(person): person for person in people}
         self._one_time: dict[str, float] = {}  # hash of each unused token: end of its time
 
     def is_valid(self, token: str) -> bool:
@@ -86,7 +147,23 @@ class AccessTokens:
 
     def is_cookie(self, value: str) -> bool:
         """Return whether `value` is the value of the cookie."""
-        return hmac.compare_digest(value.encode("utf-8", "replace"), self.cookie.encode())
+        return _is_equal(value, self.cookie)
+
+    def is_viewer(self, token: str) -> bool:
+        """Return whether `token` is the viewer's token, or the value of its cookie."""
+        return _is_equal(token, self.viewer) or _is_equal(token, self.viewer_cookie)
+
+    def person_of(self, token: str) -> Person | None:
+        """Return the person of a token or of the value of its cookie."""
+        found = None
+        for known, person in self.people.items():  # all of them: takes equal time
+            if _is_equal(token, known) or _is_equal(token, _hash(f"cookie {known}")):
+                found = person
+        return found
+
+    def _of_person(self, person: Person) -> str:
+        key = f"likewise person {person.role} {person.name}".encode("utf-8", "replace")
+        return hmac.new(self._token, key, hashlib.sha256).hexdigest()
 
     def issue_one_time(self) -> str:
         """Return a new one-time token."""
@@ -98,6 +175,10 @@ class AccessTokens:
         """Return whether a one-time token is valid; from then on it is not."""
         end = self._one_time.pop(_hash(token), None)  # a hash: its comparison takes equal time
         return end is not None and self._clock() <= end
+
+
+def _is_equal(given: str, known: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())
 
 
 def _hash(token: str) -> str:
@@ -131,11 +212,10 @@ class SecurityMiddleware:
             return
         headers = Headers(scope=scope)
         rejection = self._check_source(scope, headers)
-        cookie = None
-        if rejection is None and self._opens_page(scope):
-            cookie = f"{_cookie_name(headers)}={self._tokens.cookie}; {_COOKIE_OPTIONS}"
-        elif rejection is None and not self._has_token(headers):
-            rejection = _no_token(headers)
+        opened = None if rejection is not None else self._opens_page(scope)
+        cookie = opened and f"{_cookie_name(headers)}={opened}; {_COOKIE_OPTIONS}"
+        if rejection is None and opened is None:
+            rejection = self._check_token(scope, headers)
         if rejection is None and not _is_short(headers.get("content-length", "0")):
             rejection = _error(413, "BodyTooLargeError", BodyTooLargeError().detail)
         send = _with_headers(send, cookie)
@@ -150,6 +230,22 @@ class SecurityMiddleware:
             return _error(403, "WrongHostError", "The Host header must name this server's address.")
         if not _is_same_origin(scope, headers):
             return _error(403, "WrongOriginError", "Requests from other origins are not allowed.")
+        return None
+
+    def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return an error response without a token, or if a viewer or person may not do this."""
+        state = scope.setdefault("state", {})
+        given = _bearer(headers) or _cookie(headers, _cookie_name(headers)) or ""
+        state["person"] = person = self._tokens.person_of(given)
+        if person is not None:
+            state["is_read_only"] = False
+            return None if _is_for_role(scope, person.role) else _wrong_role(person.role)
+        is_viewer = not self._has_token(headers)
+        state["is_read_only"] = is_viewer
+        if is_viewer and not self._tokens.is_viewer(given):
+            return _no_token(headers)
+        if is_viewer and not _is_for_viewers(scope):
+            return _error(403, "ReadOnlyError", _READ_ONLY)
         return None
 
     def _is_known_host(self, host: str) -> bool:
@@ -169,12 +265,37 @@ class SecurityMiddleware:
         cookie = _cookie(headers, _cookie_name(headers))
         return cookie is not None and self._tokens.is_cookie(cookie)
 
-    def _opens_page(self, scope: Scope) -> bool:
-        """Return whether the query has a token; it is accepted for the page itself only."""
+    def _opens_page(self, scope: Scope) -> str | None:
+        """Return the cookie that the token in the query gives; only for the page itself."""
         if scope["path"] != "/" or scope["method"] != "GET":
-            return False
+            return None
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        return self._tokens.is_valid(token) or self._tokens.use_one_time(token)
+        if self._tokens.is_valid(token) or self._tokens.use_one_time(token):
+            return self._tokens.cookie
+        if self._tokens.person_of(token) is not None:
+            return _hash(f"cookie {token}")
+        return self._tokens.viewer_cookie if self._tokens.is_viewer(token) else None
+
+
+def _is_for_viewers(scope: Scope) -> bool:
+    """Return whether a request only reads, and reads what a viewer may see."""
+    path: str = scope["path"]
+    is_allowed = not any(path == one or path.startswith(f"{one}/") for one in _OWNER_PATHS)
+    return scope["method"] in _SAFE_METHODS and is_allowed
+
+
+def _is_for_role(scope: Scope, role: str) -> bool:
+    """Return whether a person of a role may make a request."""
+    request = f"{scope['method']} {scope['path']}"
+    reads = scope["method"] in _SAFE_METHODS and scope["path"] != "/start"
+    if role == "admin" or (reads and not scope["path"].startswith(_ADMIN_PATHS)):
+        return True
+    may = _MAY_REVIEW if role == "review" else _MAY_ANSWER
+    return may.fullmatch(request) is not None
+
+
+def _wrong_role(role: str) -> Response:
+    return _error(403, "RoleError", _NOT_THIS_ROLE.format(role=role, allowed=ROLES[role]))
 
 
 async def check_query(request: Request) -> None:

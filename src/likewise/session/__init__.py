@@ -3,7 +3,7 @@
 from likewise.session.assignments import Assignment, assignments
 from likewise.session.criteria import Criterion
 from likewise.session.export.folders import export_folders
-from likewise.session.export.tables import Exported, export_csv
+from likewise.session.export.formats import Exported, export_csv
 from likewise.session.groups import Group, Groups
 from likewise.session.images import Changes, Images
 from likewise.session.import_answers import (

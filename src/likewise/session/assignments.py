@@ -1,13 +1,15 @@
-"""The group of every image now: the model's predictions with all active answers satisfied."""
+"""Current group of every image: predictions of the last training, with all answers satisfied."""
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.assignment import constrained_labels
-from likewise.errors import InvalidParameterError, SessionError
+from likewise.constraints.question import NEW, Answer
+from likewise.errors import InvalidParameterError, NoGroupsError, UnknownNameError
 from likewise.session.groups import Groups
 from likewise.session.results import Results, confidence, load_results, pin, pinned_columns
 from likewise.session.session import Session
@@ -32,7 +34,7 @@ class Snapshot:
     pinned : dict of int to int
         Images that answers assign to a group, and its column.
     bad, answered : arrays of int
-        Images that were answered with "bad image", and those in any answer.
+        Images that were answered with "bad image", and those that a person placed in a group.
     groups : Groups
     first : array of shape (n,)
         See `Images.first`.
@@ -65,25 +67,38 @@ class Snapshot:
             groups = session.groups(criterion)
             components, cannot_links = graph.groups(), graph.cannot_links()
             component_names = {} if keys else graph.group_names()
-            bad, conflicts = graph.bad_images, set(graph.conflicts)
-            answers = dict(graph.answers)
+            bad, active = graph.bad_images, graph.active_answers
             first, present, names = images.first, images.present, images.names
             version = session.constraints_version(criterion)
-        active = {n: answer for n, answer in answers.items() if n not in conflicts}
-        answered = {i for answer in answers.values() for i in answer.question.images}
+        pinned = pinned_columns(active, groups, keys)
         return cls(
             components,
             cannot_links,
             component_names,
-            pinned_columns(active, groups, keys),
+            pinned,
             np.array(sorted(bad), dtype=np.intp),
-            np.array(sorted(answered), dtype=np.intp),
+            _placed_images(active, components, pinned),
             groups,
             first,
             present,
             names,
             version,
         )
+
+
+def _placed_images(
+    active: Mapping[int, Answer], components: Indexes, pinned: Iterable[int]
+) -> Indexes:
+    """Return the images that a person placed in a group.
+
+    By its key, in a new group, or by a chain of must-links to another image. An image of which
+    answers only say in which groups it is not has no place yet.
+    """
+    opened = [a.question.images[0] for a in active.values() if a.answer == NEW]
+    named = [image for answer in active.values() for image in answer.placed]
+    n_linked = np.bincount(components, minlength=len(components))[components]
+    linked = np.flatnonzero(n_linked > 1)
+    return np.union1d(linked, np.array([*opened, *named, *pinned], dtype=np.intp))
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,7 @@ def place_images(results: Results, snapshot: Snapshot) -> Placement:
     clusters = _merged(labels, results.keys, snapshot.groups)
     clusters[is_bad] = -1
     probability = confidence(results.probabilities, labels)
-    answered = _mask(snapshot.answered, snapshot.first)
+    answered = _mask(snapshot.answered, snapshot.first) | is_bad
     return Placement(labels, clusters, probability, answered, is_bad)
 
 
@@ -164,7 +179,8 @@ class Assignment:
     confidence : float
         The model's probability of the cluster.
     answered : bool
-        Whether an active answer contains the image.
+        Whether a person placed the image: answers name its group, link it to another image, or say
+        that it is a bad image.
     """
 
     position: int
@@ -175,24 +191,34 @@ class Assignment:
     answered: bool
 
 
-def assignments(session: Session, criterion: str) -> list[Assignment]:
+def assignments(session: Session, criterion: str, groups: Collection[str] = ()) -> list[Assignment]:
     """Return the group of each present image, in the order of the session.
+
+    Parameters
+    ----------
+    session : Session
+    criterion : str
+    groups : collection of str
+        Names or keys of groups; the images of other groups are left out. Empty: all images.
 
     Raises
     ------
-    SessionError
+    NoGroupsError
         If the criterion has no results yet.
+    UnknownNameError
+        If there is no such group.
     """
     criterion = session.criterion(criterion).name
     results = load_results(session, criterion)
     if results is None:
-        raise SessionError(f"Criterion {criterion!r} has no groups yet; train it first.")
+        raise NoGroupsError(f"Criterion {criterion!r} has no groups yet; train it first.")
     snapshot = Snapshot.of(session, criterion, results.keys)
     if len(snapshot.first) != len(results.labels):  # images were added in the meantime
         results = load_results(session, criterion) or results
     placement = place_images(results, snapshot)
     names = _cluster_names(snapshot, results, placement.labels)
-    return [
+    wanted = _wanted_names(snapshot.groups, groups)
+    rows = [
         Assignment(
             i,
             snapshot.names[i],
@@ -203,6 +229,16 @@ def assignments(session: Session, criterion: str) -> list[Assignment]:
         )
         for i in np.flatnonzero(snapshot.present).tolist()
     ]
+    return [row for row in rows if row.name in wanted] if wanted else rows
+
+
+def _wanted_names(groups: Groups, chosen: Collection[str]) -> set[str]:
+    """Return the names of the groups that are chosen by their name or key."""
+    names = {name for group in groups.shown() for name in (group.key, group.name)}
+    for one in chosen:
+        if one not in names:
+            raise UnknownNameError("group", one, [group.name for group in groups.shown()])
+    return {group.name for group in groups.shown() if {group.key, group.name} & {*chosen}}
 
 
 def mark_unsure(rows: list[Assignment], below: float) -> list[Assignment]:

@@ -1,4 +1,4 @@
-"""Write files completely or not at all; disk errors become messages for the user."""
+"""Atomic file writes, private permissions, and clear messages for errors of the disk."""
 
 import contextlib
 import errno
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from likewise.errors import LikewiseError, SessionBusyError, SessionError
+from likewise.operating_system import OPEN_FLAGS
 
 _READ_ONLY = (
     "cannot be written: its disk or folder is read-only for you. Nothing was changed; make it "
@@ -122,14 +123,15 @@ def write_atomic(path: Path, write: Callable[[int], Any]) -> None:
         fresh = hidden_name(path)
         descriptor = create_file(fresh)
         try:
-            write(descriptor)
-            os.fsync(descriptor)
+            try:
+                write(descriptor)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)  # Windows does not rename a file that is open
             os.replace(fresh, path)
         except BaseException:
             os.unlink(fresh)
             raise
-        finally:
-            os.close(descriptor)
 
 
 def hidden_name(path: Path) -> Path:
@@ -142,7 +144,7 @@ def create_file(path: Path) -> int:
 
     So a file in a private folder (0700) is private (0600), whatever the umask.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_FLAGS
     return os.open(path, flags, permissions_in(path.parent, 0o666))
 
 

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.session.database import Database
@@ -24,6 +24,9 @@ class Criterion:
         Whether two images that both differ from a third are the same.
     folder : str
         Its folder below ``models/``.
+    pair_text, choice_text : str, optional
+        The questions in the person's words: ``"Same season?"``, ``"Which season?"``. Two criteria
+        that differ in these only are equal: nothing has to be trained again.
     """
 
     id: int
@@ -31,6 +34,8 @@ class Criterion:
     n_clusters: int | None
     two_groups: bool
     folder: str
+    pair_text: str | None = field(default=None, compare=False)
+    choice_text: str | None = field(default=None, compare=False)
 
 
 class Criteria:
@@ -52,11 +57,12 @@ class Criteria:
 
     def _read(self) -> tuple[Criterion, ...]:
         rows = self._database.rows(
-            "SELECT id, name, n_clusters, two_groups, folder FROM criterion ORDER BY id"
+            "SELECT id, name, n_clusters, two_groups, folder, pair_text, choice_text "
+            "FROM criterion ORDER BY id"
         )
-        for _, name, n_clusters, _, folder in rows:
+        for _, name, n_clusters, _, folder, *_ in rows:
             check_criterion(name, n_clusters, folder)
-        return tuple(Criterion(i, name, k, bool(two), f) for i, name, k, two, f in rows)
+        return tuple(Criterion(i, name, k, bool(two), *rest) for i, name, k, two, *rest in rows)
 
     def get(self, name: str) -> Criterion:
         """Return the criterion `name`; the empty name is the only criterion of the session."""
@@ -96,25 +102,45 @@ class Criteria:
         with self._database.transaction() as db:
             ((last,),) = db.execute("SELECT coalesce(max(id), 0) FROM criterion").fetchall()
             db.execute(
-                "INSERT INTO criterion VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO criterion (id, name, n_clusters, two_groups, folder) "
+                "VALUES (?, ?, ?, ?, ?)",
                 (last + 1, name, n_clusters, two_groups, folder_name(last + 1, name)),
             )
         self._cached = None
         return self.get(name)
 
+    def ensure(self, name: str, n_clusters: int | None) -> Criterion:
+        """Return the criterion `name`, added or changed to `n_clusters` if necessary."""
+        known, two_groups = self.find(name), n_clusters == 2
+        if known is None:
+            return self.add(name, n_clusters, two_groups=two_groups)
+        wanted = replace(known, n_clusters=n_clusters, two_groups=two_groups)
+        return known if n_clusters is None or wanted == known else self.change(wanted)
+
     def change(self, changed: Criterion) -> Criterion:
-        """Save a changed name or number of groups; see `Session.change_criterion`."""
+        """Save a changed name, number of groups or wording; see `Session.change_criterion`."""
         if changed.name != self.by_id(changed.id).name:
             check_name("a criterion", changed.name)
         _check_clusters(changed.n_clusters, changed.two_groups)
+        for text in (changed.pair_text, changed.choice_text):
+            if text is not None:
+                check_name("a question", text)
         others = (one.name for one in self.all() if one.id != changed.id)
         equal = next((n for n in others if _normalized(n) == _normalized(changed.name)), None)
         if equal is not None and changed.name != self.by_id(changed.id).name:
             raise InvalidParameterError(_exists(equal))
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE criterion SET name = ?, n_clusters = ?, two_groups = ? WHERE id = ?",
-                (changed.name, changed.n_clusters, changed.two_groups, changed.id),
+                "UPDATE criterion SET name = ?, n_clusters = ?, two_groups = ?, pair_text = ?, "
+                "choice_text = ? WHERE id = ?",
+                (
+                    changed.name,
+                    changed.n_clusters,
+                    changed.two_groups,
+                    changed.pair_text,
+                    changed.choice_text,
+                    changed.id,
+                ),
             )
         self._cached = None
         return self.by_id(changed.id)

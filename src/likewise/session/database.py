@@ -1,7 +1,6 @@
 """The SQLite database of a session: connection, transactions and the writer lock."""
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import weakref
@@ -11,6 +10,7 @@ from threading import RLock
 from typing import Any
 
 from likewise.errors import SessionBusyError, SessionError
+from likewise.operating_system import call_after_fork, lock_folder
 from likewise.session.atomic import (
     create_file,
     damage_message,
@@ -19,7 +19,14 @@ from likewise.session.atomic import (
     make_private,
 )
 from likewise.session.journal import Journal, Row
-from likewise.session.schema import APPLICATION_ID, MIGRATIONS, create_schema, migrate, read_version
+from likewise.session.schema import (
+    APPLICATION_ID,
+    MIGRATIONS,
+    create_schema,
+    empty_database,
+    migrate,
+    read_version,
+)
 from likewise.session.validation import check_folder, check_schema, restrict
 
 DATABASE = "session.sqlite3"
@@ -41,10 +48,12 @@ class Database:
     """
 
     def __init__(self, folder: Path, *, write: bool) -> None:
-        self.folder, self.path, self.write = folder, folder / DATABASE, write
-        self.lock = RLock()
+        self.folder = folder
+        self.path: Path = folder / DATABASE
+        self.write = write
+        self.lock: RLock = RLock()
         self._is_damaged = False
-        self.n_written = 0  # committed transactions; lets the writer skip reading the disk
+        self.n_written: int = 0  # committed transactions; lets the writer skip reading the disk
         _check_exists(self.folder, self.path)
         with disk_errors(self.path), contextlib.ExitStack() as undo:
             check_folder(folder)
@@ -66,7 +75,8 @@ class Database:
         """Check the file and migrate it to the newest schema."""
         restrict(self._db)
         version = read_version(self._db)
-        check_schema(self._db, self.path)
+        with contextlib.closing(empty_database(version)) as wanted:
+            check_schema(self._db, self.path, wanted)
         if self.write:
             check_integrity(self._db, self.path)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -237,11 +247,9 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         self._pid_file = folder / PID_FILE
-        self._descriptor: int | None = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._descriptor: int | None = lock_folder(folder)
         except BlockingIOError:
-            self._close()
             raise SessionBusyError(_busy_message(folder)) from None
         try:
             self._pid_file.unlink(missing_ok=True)
@@ -276,7 +284,7 @@ def _close_after_fork() -> None:
     _HELD.clear()
 
 
-os.register_at_fork(after_in_child=_close_after_fork)
+call_after_fork(_close_after_fork)
 
 
 def _busy_message(folder: Path) -> str:

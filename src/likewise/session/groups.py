@@ -138,6 +138,30 @@ def create_group(
     return key
 
 
+def change_entries(
+    groups: Groups, key: str, *, name: str | None, colour: str | None, merge_into: str | None
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the log entries, as kind and fields, that rename, colour and merge a group.
+
+    Raises
+    ------
+    UnknownNameError
+        If a group does not exist.
+    InvalidParameterError
+        If the name or colour is invalid, or both groups are already one.
+    """
+    group = groups[key]
+    check_change(name=name, colour=colour)
+    if merge_into is not None:
+        check_merge(groups, key, merge_into)
+    changes = {"rename": name, "colour": colour, "merge": merge_into}
+    return [
+        (kind, {"group": group.key, "answer": value, "groups": [value] if kind == "merge" else []})
+        for kind, value in changes.items()
+        if value is not None
+    ]
+
+
 def check_merge(groups: Groups, key: str, into: str) -> None:
     """Raise if a group is unknown or both are already one group."""
     if groups.resolve(groups[key].key) == groups.resolve(groups[into].key):

@@ -114,6 +114,11 @@ class Images:
         """Return the positions to ask about: present images, one per set of copies, (m,)."""
         return self._askable
 
+    def changed_at(self) -> npt.NDArray[np.int64]:
+        """Return the time each file was changed, in ns, (n,); 0 where it is not known."""
+        rows = self._database.rows("SELECT mtime FROM image ORDER BY position")
+        return np.array([at or 0 for (at,) in rows[: len(self)]], dtype=np.int64)
+
     @property
     def known_files(self) -> dict[tuple[str, int, int], str]:
         """Return the content hash by (name, size, mtime in ns), to avoid hashing files again."""

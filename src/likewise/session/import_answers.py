@@ -1,4 +1,4 @@
-"""Exchange answers between sessions as JSON Lines, one answer per line."""
+"""Import and export the answers of a session as JSON Lines."""
 
 import codecs
 import json
@@ -16,7 +16,8 @@ from likewise.images.collection import displayed_name
 from likewise.session.atomic import write_new
 from likewise.session.criteria import Criterion
 from likewise.session.journal import is_header
-from likewise.session.log import ANSWERS, Entries, Entry, Replay, checked_line
+from likewise.session.log import ANSWERS, Entry, checked_line
+from likewise.session.replay import Entries, Replay
 from likewise.session.session import Session
 
 _N_SHOWN = 10  # problems listed in a message

@@ -14,20 +14,27 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from likewise.operating_system import NO_FOLLOW, OPEN_FLAGS
 from likewise.session.atomic import write_atomic
 
 JOURNAL = "answers.jsonl"
 LENGTH = "journal"  # name of the fact that holds the number of bytes
-HEADER = {"kind": "session", "format": 1}
+HEADER: dict[str, object] = {"kind": "session", "format": 1}
 _TABLES = {  # kind of line -> table and columns
     "fact": ("fact", ("name", "value")),
-    "criterion": ("criterion", ("id", "name", "n_clusters", "two_groups", "folder")),
+    "criterion": (
+        "criterion",
+        ("id", "name", "n_clusters", "two_groups", "folder", "pair_text", "choice_text"),
+    ),
     "group": ("made_group", ("criterion", "number", "key", "name", "colour")),
     "image": ("image", ("position", "hash", "name", "status", "size", "mtime")),
 }
 _SMALL = ("fact", "criterion", "group")  # compared after each transaction
 _ENTRY = ("id", "criterion", "kind", "images", "answer", "group", "groups", "retracts")
-_COLUMNS = (*_ENTRY, "who", "at", "seconds")
+_LATER = ("action", "ticked")  # columns of the log that lines of older releases lack
+_LATER_FIELDS = ("criterion_pair_text", "criterion_choice_text")  # the same of other tables
+_LISTS = ("images", "groups", "ticked")  # JSON in the database
+_COLUMNS = (*_ENTRY, "who", "at", "seconds", *_LATER)
 _N_PER_WRITE = 10_000  # lines
 Row = tuple[Any, ...]
 
@@ -43,7 +50,8 @@ class Journal:
     """
 
     def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
-        self.path, self._db = folder / JOURNAL, db
+        self.path: Path = folder / JOURNAL
+        self._db = db
         self._file, self._is_rewritten = -1, False
         self._length = self._length_in_database()
         size = self.path.stat().st_size if self.path.exists() else -1
@@ -103,7 +111,7 @@ class Journal:
 
     def _open(self) -> None:
         self.close()
-        self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        self._file = os.open(self.path, os.O_RDWR | OPEN_FLAGS | NO_FOLLOW)
 
     def _is_in_place(self) -> bool:
         """Return whether the open file is still the one in the folder."""
@@ -191,7 +199,7 @@ def _entries(db: sqlite3.Connection, after: int, limit: int = -1) -> list[str]:
     for *cells, criterion in rows:
         fields = dict(zip(_COLUMNS, cells, strict=True))
         fields |= {"criterion": criterion, "criterion_id": fields["criterion"]}
-        for name in ("images", "groups"):
+        for name in _LISTS:
             with contextlib.suppress(ValueError, RecursionError):  # a row that is not valid
                 fields[name] = fields[name] and json.loads(fields[name])
         lines.append(json.dumps(fields) + "\n")
@@ -200,10 +208,10 @@ def _entries(db: sqlite3.Connection, after: int, limit: int = -1) -> list[str]:
 
 def _write(descriptor: int, content: bytes, offset: int) -> None:
     """Write all of `content` at `offset`."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
     view = memoryview(content)
     while view:
-        written = os.pwrite(descriptor, view, offset)
-        view, offset = view[written:], offset + written
+        view = view[os.write(descriptor, view) :]
 
 
 def is_header(line: bytes) -> bool:
@@ -224,18 +232,21 @@ def insert_line(db: sqlite3.Connection, fields: dict[str, Any]) -> bool:
     kind = fields["kind"]
     if kind in _TABLES:
         table, columns = _TABLES[kind]
+        fields = dict.fromkeys(_LATER_FIELDS) | fields
         cells = [fields[f"{kind}_{name}"] for name in columns]
         binary = {("fact", "value"), ("image", "name")}
         row = [
             cell.encode("utf-8", "surrogatepass") if (kind, name) in binary else cell
             for name, cell in zip(columns, cells, strict=True)
         ]
-        db.execute(f"REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        marks = ", ".join("?" * len(row))
+        db.execute(f"REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})", row)
         return False
     if kind == HEADER["kind"]:
         return False
+    fields = dict.fromkeys(_LATER) | fields
     values = {name: fields[name] for name in _COLUMNS} | {"criterion": fields["criterion_id"]}
-    for name in ("images", "groups"):
+    for name in _LISTS:
         if values[name] is not None:
             values[name] = json.dumps(values[name], ensure_ascii=False)
     names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))

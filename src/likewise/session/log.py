@@ -1,34 +1,36 @@
-"""The answer log: an append-only table from which the state of a criterion is replayed."""
+"""The answer log: entries (answers, retractions, group changes) that are added, never changed."""
 
 import json
 import math
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from sys import intern
 from typing import Any
 
-from likewise.constraints.constraint import AnswerResult
-from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import RESERVED, Answer, Question
+from likewise.constraints.question import KINDS, RESERVED, Answer
 from likewise.constraints.serialization import answer_from_line, answer_to_line
 from likewise.errors import InvalidParameterError, LikewiseError
-from likewise.session.criteria import Criterion, check_printable, check_text
+from likewise.session.criteria import check_printable, check_text
 from likewise.session.database import Database
-from likewise.session.groups import Groups, check_change, create_group
+from likewise.session.groups import check_change, create_group
 from likewise.session.images import Images
 
-ANSWERS = frozenset({"pair", "choice", "label"})
+ANSWERS = frozenset(KINDS)
 GROUP_CHANGES = frozenset({"rename", "colour", "merge"})
 RETRACT = "retract"
 INVALID = "invalid"  # a row that cannot be used; never written
 CONFIRM = "confirm"  # a label issue was reviewed and the answer is right
 
-_COLUMNS = 'id, criterion, kind, images, answer, "group", groups, retracts, who, at, seconds'
+_KNOWN = ANSWERS | GROUP_CHANGES | {RETRACT, CONFIRM}
+_COLUMNS = (
+    'id, criterion, kind, images, answer, "group", groups, retracts, who, at, seconds, action, '
+    "ticked"
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One row of the log: an answer, a change of a group, a confirmation, or a retraction.
 
@@ -38,19 +40,23 @@ class Entry:
         Increasing; never reused.
     criterion : int
         Id of the criterion.
-    kind : {"pair", "choice", "label", "rename", "colour", "merge", "confirm", "retract"}
+    kind : {"pair", "choice", "grid", "label", "rename", "colour", "merge", "confirm", "retract"}
     images : tuple of str
         Content hashes.
     answer : str
         The answer; the new name or colour of a group; the id of the confirmed answer.
     group : str, optional
-        The key of the group that was chosen or changed.
+        The key of the group that was chosen or changed, or that a grid is about.
     groups : tuple of str
         The keys shown with a choice; the key a group was merged into; the confirmed answer.
     retracts : int, optional
         The entry that is retracted.
     who, at : str
     seconds : float, optional
+    action : int, optional
+        The first entry of the action it was written with; None if it is that entry.
+    ticked : tuple of str
+        Content hashes of the ticked images of a grid.
     """
 
     id: int
@@ -64,6 +70,8 @@ class Entry:
     who: str = ""
     at: str = ""
     seconds: float | None = None
+    action: int | None = None
+    ticked: tuple[str, ...] = ()
 
     @property
     def is_answer(self) -> bool:
@@ -73,6 +81,8 @@ class Entry:
     def line(self, criterion: str) -> dict[str, Any]:
         """Return the entry as one object of a JSON Lines file."""
         shown = {"groups": list(self.groups)} if self.kind == "choice" else {}
+        if self.kind == "grid":
+            shown = {"ticked": list(self.ticked)}
         return {
             "kind": self.kind,
             "images": list(self.images),
@@ -92,7 +102,7 @@ def append(db: sqlite3.Connection, criterion: int, kind: str, **fields: Any) -> 
     `at` defaults to the current time. Lists are stored as JSON.
     """
     values = {"at": now(), **fields}
-    for name in ("images", "groups"):
+    for name in ("images", "groups", "ticked"):
         if name in values:
             values[name] = tuple(values[name])
     entry = Entry(0, criterion, kind, **values)
@@ -124,19 +134,22 @@ def now() -> str:
 
 
 def _to_entry(row: tuple[Any, ...]) -> Entry:
-    number, criterion, kind, images, answer, group, groups, retracts, who, at, seconds = row
+    number, criterion, kind, images, answer, group, groups, retracts, *rest = row
+    who, at, seconds, action, ticked = rest
     return Entry(
         number,
         criterion,
-        kind,
-        images=_from_json(images),
-        answer=answer or "",
-        group=group,
-        groups=_from_json(groups),
-        retracts=retracts,
-        who=who,
-        at=at,
-        seconds=seconds,
+        intern(kind),  # equal texts of many entries are kept once
+        _from_json(images),
+        intern(answer or ""),
+        None if group is None else intern(group),
+        _from_json(groups) if groups else (),
+        retracts,
+        intern(who),
+        at,
+        seconds,
+        action,
+        _from_json(ticked) if ticked else (),
     )
 
 
@@ -152,16 +165,16 @@ def _to_entry_or_invalid(row: tuple[Any, ...]) -> Entry:
 
 
 def _check_entry(entry: Entry) -> None:
-    """Raise ValueError if an entry cannot have been written by this package."""
-    texts = (entry.kind, entry.answer, entry.group or "", entry.who, entry.at)
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a text is not text")
-    if entry.kind not in ANSWERS | GROUP_CHANGES | {RETRACT, CONFIRM}:
+    """Raise ValueError or TypeError if an entry cannot have been written by this package."""
+    if not isinstance(entry.at, str):  # `intern` has checked the other texts
+        raise TypeError("a text is not text")
+    if entry.kind not in _KNOWN:
         raise ValueError(f"unknown kind {entry.kind!r:.30}")
     if (entry.kind == RETRACT) != (entry.retracts is not None):
         raise ValueError("only a retraction refers to another entry")
-    if entry.retracts is not None and not entry.retracts < entry.id:
-        raise ValueError(f"it retracts entry {entry.retracts}, which is not an earlier one")
+    newest = max(entry.retracts or 0, entry.action or 0)
+    if not newest < entry.id:
+        raise ValueError(f"it refers to entry {newest}, which is not an earlier one")
     if entry.kind == "merge" and len(entry.groups) != 1:
         raise ValueError("a merge needs one other group")
     if entry.kind == "colour":
@@ -176,17 +189,18 @@ def _to_json(values: tuple[str, ...]) -> str:
 
 def _from_json(text: str | None) -> tuple[str, ...]:
     values = json.loads(text) if text else []
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+    if not isinstance(values, list) or not {str}.issuperset(map(type, values)):
         raise ValueError("a list is not a JSON list of strings")
-    return tuple(values)
+    return tuple(map(intern, values))
 
 
 def checked_line(images: Images, answer: Answer) -> dict[str, Any]:
     """Return an answer as a line of the log; raise if the log cannot store it."""
+    n_images = len(images.hashes)
     for image in answer.question.images:
-        if not 0 <= image < len(images):
+        if not 0 <= image < n_images:
             raise InvalidParameterError(
-                f"Image {image} is not in this session; images are numbered 0 to {len(images) - 1}."
+                f"Image {image} is not in this session; images are numbered 0 to {n_images - 1}."
             )
     _check_distinct(images, answer)
     for what, text in [("answer", answer.answer), ("who", answer.who), ("at", answer.at)]:
@@ -223,183 +237,31 @@ def stamped(answer: Answer) -> Answer:
     return answer if answer.at else replace(answer, at=now())
 
 
-def append_answer(db: sqlite3.Connection, criterion: int, line: dict[str, Any]) -> Entry:
+def kind_and_fields(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a line of the log as `append_action` wants it."""
+    return line["kind"], {name: value for name, value in line.items() if name != "kind"}
+
+
+def append_answer(
+    db: sqlite3.Connection, criterion: int, line: dict[str, Any], action: int | None = None
+) -> Entry:
     """Write an answer, and the group that a label names if it does not exist yet."""
     fields = {name: value for name, value in line.items() if name not in ("kind", "criterion")}
-    entry = append(db, criterion, line["kind"], **fields)
+    entry = append(db, criterion, line["kind"], **fields, action=action)
     if entry.kind == "label" and entry.answer not in RESERVED:
         create_group(db, criterion, key=entry.answer)
     return entry
 
 
-class Entries:
-    """The entries of one criterion, and which of them are active (not retracted).
-
-    A retraction makes an entry inactive; retracting the retraction makes it
-    active again. So undo is an addition to the log, and unlimited.
-
-    Examples
-    --------
-    >>> entries = Entries()
-    >>> _ = entries.add(Entry(1, 1, "pair", answer="same"))
-    >>> entries.add(Entry(2, 1, "retract", retracts=1)).id, entries.is_active(1)
-    (1, False)
-    >>> entries.add(Entry(3, 1, "retract", retracts=2)).id, entries.is_active(1)
-    (1, True)
-    """
-
-    def __init__(self) -> None:
-        self.by_id: dict[int, Entry] = {}
-        self._retracting: defaultdict[int, set[int]] = defaultdict(set)  # active retractions of it
-        self.last = 0  # id of the newest entry
-        self.invalid: dict[int, str] = {}  # entries that cannot be used, with the reason
-
-    def add(self, entry: Entry) -> Entry:
-        """Add the next entry; return the entry whose state it determines.
-
-        That is the entry itself, or the one a chain of retractions ends at.
-        """
-        self.by_id[entry.id] = entry
-        self.last = entry.id
-        concerned = entry
-        while concerned.retracts is not None:
-            retracting = self._retracting[concerned.retracts]
-            if self.is_active(concerned.id):
-                retracting.add(concerned.id)
-            else:
-                retracting.discard(concerned.id)
-            concerned = self.by_id[concerned.retracts]
-        return concerned
-
-    def exclude(self, number: int, reason: str) -> None:
-        """Leave out the next entry, which cannot be used."""
-        self.invalid[number] = reason
-        self.last = number
-
-    def is_active(self, number: int) -> bool:
-        """Return whether an entry is not retracted by an active retraction."""
-        return not self._retracting.get(number)
-
-    def retracted_by(self, number: int) -> int | None:
-        """Return the newest active retraction of an entry, None if it is active."""
-        return max(self._retracting.get(number, ()), default=None)
-
-    def active(self, who: str | None = None) -> Iterator[Entry]:
-        """Yield the active entries except retractions, in order, of one person or of all."""
-        for entry in self.by_id.values():
-            if entry.kind != RETRACT and self.is_active(entry.id) and who in (None, entry.who):
-                yield entry
-
-    def last_active(self, who: str | None = None) -> Entry | None:
-        """Return the newest active entry except retractions, of one person or of all."""
-        matching = (e for e in reversed(self.by_id.values()) if who in (None, e.who))
-        return next((e for e in matching if e.kind != RETRACT and self.is_active(e.id)), None)
-
-
-class Replay:
-    """The constraint graph of one criterion, kept up to date with the log.
-
-    The graph always equals that of a fresh replay of the active entries: a new
-    answer is added to it, a retraction is retracted from it, and an entry that
-    restores an old answer or changes the meaning of others (a merge) causes a
-    full replay. An answer has the same id in the graph as in the log.
-    """
-
-    def __init__(self, database: Database, images: Images, criterion: Criterion) -> None:
-        self._database, self._images, self.criterion = database, images, criterion
-        self.entries = Entries()
-        self._answers: dict[int, Answer] = {}  # of the valid entries
-        self.n_written = -1  # value of `Database.n_written` at the last update
-        self._rebuild()
-
-    def catch_up(self) -> None:
-        """Read and apply the entries that were added to the log on disk."""
-        self.apply(read(self._database, self.criterion.id, self.entries.last))
-
-    def apply(self, entries: Iterable[Entry]) -> list[AnswerResult]:
-        """Apply the next entries of the log; return the results of the answers among them."""
-        told: list[AnswerResult] = []
-        self.n_written = self._database.n_written
-        needs_rebuild = self.entries.last == 0  # one replay is cheaper than many retractions
-        has_new = False
-        for entry in entries:
-            reason = self._problem_of(entry)
-            if reason:
-                self.entries.exclude(entry.id, reason)
-                continue
-            has_new = True
-            concerned = self.entries.add(entry)
-            if needs_rebuild:
-                continue
-            if entry.is_answer:
-                told.append(self._tell(entry))
-            else:
-                needs_rebuild = not self._update(concerned)
-        if needs_rebuild and has_new:
-            told = self._rebuild()
-        return told
-
-    def _problem_of(self, entry: Entry) -> str:
-        """Return why an entry of the log cannot be used; empty if it can."""
-        if entry.kind == INVALID:
-            return entry.answer
-        if entry.retracts is not None and entry.retracts not in self.entries.by_id:
-            return f"it retracts entry {entry.retracts}, which is not in the log of this criterion"
-        if entry.is_answer:
-            try:
-                line = entry.line(self.criterion.name)
-                self._answers[entry.id] = answer_from_line(line, self._images.positions)
-            except LikewiseError as error:
-                return str(error)
-        return ""
-
-    def _update(self, concerned: Entry) -> bool:
-        """Apply the new state of an old entry; return False if that needs a full replay."""
-        if not concerned.is_answer:
-            return concerned.kind != "merge"
-        is_in_graph = concerned.id in self.graph.answers
-        if is_in_graph and not self.entries.is_active(concerned.id):
-            self.graph.retract(concerned.id)
-            return True
-        return is_in_graph == self.entries.is_active(concerned.id)
-
-    def _rebuild(self) -> list[AnswerResult]:
-        """Replay all active entries into a new graph; return the results of the answers."""
-        self.graph = ConstraintGraph(len(self._images), two_groups=self.criterion.two_groups)
-        self._groups = self.read_groups()
-        return [self._tell(entry) for entry in self.entries.active() if entry.is_answer]
-
-    def _tell(self, entry: Entry) -> AnswerResult:
-        return self.tell(self._answers[entry.id], entry.id)
-
-    def tell(self, answer: Answer, number: int | None = None) -> AnswerResult:
-        """Add an answer to the graph; one without a log entry only if the replay is a copy."""
-        return self.graph.tell(_after_merges(answer, self._groups.resolve), answer_id=number)
-
-    def read_groups(self) -> Groups:
-        """Return the groups with all active renames, colours and merges applied."""
-        rows = self._database.rows(
-            "SELECT number, key, name, colour FROM made_group WHERE criterion = ? ORDER BY number",
-            self.criterion.id,
-        )
-        return Groups(rows, (entry for entry in self.entries.active() if not entry.is_answer))
-
-
-def _after_merges(answer: Answer, resolve: Callable[[str], str]) -> Answer:
-    """Return an answer with merged groups replaced by the group they were merged into.
-
-    A shown group that was merged with the chosen one gives no cannot-link.
-    """
-    question, key = answer.question, answer.answer
-    if question.kind == "label" and key not in RESERVED:
-        return replace(answer, answer=resolve(key))
-    if question.kind == "choice" and key in question.groups:
-        chosen = resolve(key)
-        kept = [
-            (image, shown)
-            for image, shown in zip(question.images[1:], question.groups, strict=True)
-            if shown == key or resolve(shown) != chosen
-        ]
-        images, groups = zip(*kept, strict=True)
-        return replace(answer, question=Question.choice(question.images[0], images, groups))
-    return answer
+def append_action(
+    db: sqlite3.Connection, criterion: int, entries: Iterable[tuple[str, dict[str, Any]]]
+) -> list[Entry]:
+    """Write entries, given as kind and fields, inside the caller's transaction as one action."""
+    written: list[Entry] = []
+    for kind, fields in entries:
+        action = written[0].id if written else None
+        if kind in ANSWERS:
+            written.append(append_answer(db, criterion, {"kind": kind, **fields}, action))
+        else:
+            written.append(append(db, criterion, kind, **fields, action=action))
+    return written

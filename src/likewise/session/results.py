@@ -1,22 +1,26 @@
-"""Results of the last training run: probabilities and labels of every image.
+"""Save and load the results of the last training: probabilities and labels of every image.
 
 Probabilities are the model's own; labels satisfy the answers. The file can be recomputed
 from the answers. It is stored with the model and not in the database, because the
 worker process and group edits write it.
 """
 
+import json
 import os
+import struct
+import tokenize
 import warnings
 import zipfile
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.assignment import constrained_assignment
-from likewise.constraints.question import RESERVED, Answer
+from likewise.constraints.question import Answer
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.session.atomic import make_folder, write_atomic
 from likewise.session.groups import Groups
@@ -24,6 +28,13 @@ from likewise.session.session import Session
 from likewise.types import Floats, Indexes
 
 FILE = "results.npz"
+ARRAY_ERRORS = (  # of `np.load` for a damaged file
+    *(OSError, ValueError, TypeError, KeyError, EOFError, MemoryError, NotImplementedError),
+    *(RuntimeError, SyntaxError, tokenize.TokenError),
+    *(struct.error, zipfile.BadZipFile, zlib.error),
+)
+Quality = Mapping[str, Mapping[str, Any]]
+_ROUNDING = 1e-3  # by which a probability may exceed 1
 _OTHER_GROUPS = 1e-6  # probability; outweighs three images predicted with 99 % elsewhere
 
 
@@ -48,6 +59,8 @@ class Results:
         Whether the model is saved in the same folder.
     constraints_version : str
         See `Session.constraints_version`, when the labels were computed; empty if unknown.
+    quality : mapping of str to mapping
+        ``accuracy`` and ``advice`` of the model, see `likewise.estimators.kernel`; or empty.
     """
 
     probabilities: Floats
@@ -57,6 +70,7 @@ class Results:
     n_answers: int = 0
     has_model: bool = False
     constraints_version: str = ""
+    quality: Quality = field(default_factory=dict)
 
     @property
     def confidence(self) -> Floats:
@@ -78,6 +92,7 @@ def save_results(
     keys: tuple[str, ...] = (),
     n_answers: int = 0,
     has_model: bool = False,
+    quality: Quality | None = None,
 ) -> Results:
     """Save the results of a training run, replacing the previous ones.
 
@@ -94,6 +109,8 @@ def save_results(
         Number of answers the model was trained with.
     has_model : bool
         Whether the model is saved in the same folder.
+    quality : mapping, optional
+        See `Results`.
 
     Returns
     -------
@@ -110,7 +127,7 @@ def save_results(
     moved = np.zeros(len(labels), dtype=np.bool_)
     if before is not None:
         moved = (before.labels >= 0) & (before.labels != labels)
-    results = Results(given, labels, moved, keys, n_answers, has_model, version)
+    results = Results(given, labels, moved, keys, n_answers, has_model, version, quality or {})
     folder = session.model_folder(criterion)
     make_folder(folder)
     write_atomic(folder / FILE, lambda descriptor: _write(descriptor, session, results))
@@ -129,7 +146,7 @@ def load_results(session: Session, criterion: str) -> Results | None:
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             return _aligned(session, file)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (*ARRAY_ERRORS, RecursionError) as error:
         warnings.warn(
             LikewiseWarning(f"{path} is damaged ({error}) and was ignored; train again."),
             stacklevel=2,
@@ -144,10 +161,10 @@ def pinned_columns(
     column_of = {groups.resolve(key): column for column, key in reversed(list(enumerate(keys)))}
     pinned = {}
     for answer in answers.values():
-        key = answer.answer
-        column = None if key in RESERVED else column_of.get(groups.resolve(key))
-        if column is not None:
-            pinned[answer.question.images[0]] = column
+        for image, key in answer.placed.items():
+            column = column_of.get(groups.resolve(key))
+            if column is not None:
+                pinned[image] = column
     return pinned
 
 
@@ -166,8 +183,7 @@ def _with_pins(
 ) -> Floats:
     """Pin the images that active answers assign to a group; must-links alone name no group."""
     graph = session.graph(criterion)
-    active = {n: answer for n, answer in graph.answers.items() if n not in graph.conflicts}
-    return pin(probabilities, pinned_columns(active, session.groups(criterion), keys))
+    return pin(probabilities, pinned_columns(graph.active_answers, session.groups(criterion), keys))
 
 
 def _checked(probabilities: npt.ArrayLike, n_images: int, keys: tuple[str, ...]) -> Floats:
@@ -199,6 +215,7 @@ def _write(descriptor: int, session: Session, results: Results) -> None:
             n_answers=np.array(results.n_answers),
             has_model=np.array(results.has_model),
             constraints_version=np.array(results.constraints_version),
+            quality=np.array(json.dumps(results.quality)),
         )
 
 
@@ -206,15 +223,42 @@ def _aligned(session: Session, file: Any) -> Results:
     """Reorder the rows of a file to the current positions of their images."""
     keys, n_answers = tuple(file["keys"].tolist()), int(file["n_answers"])
     probabilities, labels, moved = file["probabilities"], file["labels"], file["moved"]
-    images = session.images
+    images, hashes = session.images, file["hashes"].astype(np.str_)
+    _check_arrays(probabilities, labels, moved, hashes)
+    if len(set(keys)) < len(keys) or len(keys) not in (0, probabilities.shape[1]) or n_answers < 0:
+        raise ValueError(f"keys of {probabilities.shape[1]} clusters must be distinct")
     if "digest" not in file or str(file["digest"]) != images.digest:
-        row_of = {h: row for row, h in enumerate(file["hashes"].astype(np.str_).tolist())}
+        row_of = {h: row for row, h in enumerate(hashes.tolist())}
         rows = np.array([row_of.get(h, -1) for h in images.hashes], dtype=np.intp)
         is_known = rows >= 0
         probabilities = np.where(is_known[:, None], probabilities[rows], 0).astype(np.float32)
         labels, moved = np.where(is_known, labels[rows], -1), np.where(is_known, moved[rows], False)
     has_model = bool(file["has_model"]) if "has_model" in file else not keys
     version = str(file["constraints_version"]) if "constraints_version" in file else ""
-    return Results(
-        probabilities, labels.astype(np.intp), moved, keys, n_answers, has_model, version
-    )
+    quality = _read_quality(str(file["quality"])) if "quality" in file else {}
+    labels = labels.astype(np.intp)
+    return Results(probabilities, labels, moved, keys, n_answers, has_model, version, quality)
+
+
+def _check_arrays(
+    probabilities: npt.NDArray[Any],
+    labels: npt.NDArray[Any],
+    moved: npt.NDArray[Any],
+    hashes: npt.NDArray[Any],
+) -> None:
+    """Raise ValueError if arrays of a file have not the shapes, types and values of results."""
+    n, k = probabilities.shape
+    shapes, kinds = (labels.shape, moved.shape, hashes.shape), labels.dtype.kind + moved.dtype.kind
+    if not k or set(shapes) != {(n,)} or kinds != "ib" or probabilities.dtype != np.float32:
+        raise ValueError(f"arrays have shapes {probabilities.shape}, {', '.join(map(str, shapes))}")
+    if n and not (probabilities.min() >= 0 and probabilities.max() <= 1 + _ROUNDING):
+        raise ValueError("probabilities must be between 0 and 1")
+    if n and not (labels.min() >= -1 and labels.max() < k):
+        raise ValueError(f"labels must be between -1 and {k - 1}")
+
+
+def _read_quality(text: str) -> Quality:
+    """Return the saved quality; empty if it is not what `save_results` wrote."""
+    given = json.loads(text)
+    is_valid = isinstance(given, dict) and all(isinstance(part, dict) for part in given.values())
+    return given if is_valid else {}

@@ -101,6 +101,19 @@ MIGRATIONS: Sequence[str] = (
     ALTER TABLE new_log RENAME TO log;
     CREATE INDEX log_by_criterion ON log (criterion, id);
     """,
+    # 4: the first entry of the action an entry was written with; NULL for the first one itself.
+    """
+    ALTER TABLE log ADD COLUMN action INTEGER REFERENCES log (id);
+    """,
+    # 5: grids: answers about several images and one group.
+    """
+    ALTER TABLE log ADD COLUMN ticked TEXT;  -- JSON list of content hashes, of a grid
+    """,
+    # 6: the questions in the person's words; NULL where the page makes them from the name.
+    """
+    ALTER TABLE criterion ADD COLUMN pair_text TEXT;
+    ALTER TABLE criterion ADD COLUMN choice_text TEXT;
+    """,
 )
 
 
@@ -133,6 +146,14 @@ def _path(db: sqlite3.Connection) -> str:
     return str(db.execute("PRAGMA database_list").fetchone()[2])
 
 
+def empty_database(version: int) -> sqlite3.Connection:
+    """Return a database in memory with the schema of a version, to compare others with."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    migrate(db, MIGRATIONS[:version])
+    return db
+
+
 def create_schema(db: sqlite3.Connection) -> None:
     """Mark an empty file as a session and create all tables."""
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -148,6 +169,11 @@ def migrate(db: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> N
     for number, sql in enumerate(migrations[version:], start=version + 1):
         try:
             db.executescript(f"BEGIN IMMEDIATE; {sql}; PRAGMA user_version = {number}; COMMIT;")
-        except BaseException:
+        except BaseException as error:
             db.rollback()
+            if isinstance(error, sqlite3.IntegrityError):
+                raise SessionError(
+                    f"{_path(db)} cannot be migrated to schema {number} ({error}); it was changed "
+                    "by another program. Ask for an unchanged copy."
+                ) from error
             raise

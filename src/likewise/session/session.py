@@ -1,8 +1,6 @@
 """A session: one collection, its criteria, and the answers, groups and images stored on disk."""
 
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -12,24 +10,31 @@ from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.constraints.serialization import answer_from_line
-from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.errors import InvalidParameterError
 from likewise.images.collection import ImageCollection
-from likewise.session.create import MODELS, create_folder, default_root, read_root, write_root
+from likewise.session.create import (
+    MODELS,
+    create_folder,
+    default_root,
+    is_listed,
+    read_is_listed,
+    read_root,
+    write_root,
+)
 from likewise.session.criteria import Criteria, Criterion, check_printable, check_text
 from likewise.session.database import Database
-from likewise.session.groups import Group, Groups, check_change, check_merge, create_group
+from likewise.session.groups import Group, Groups, change_entries, check_change, create_group
 from likewise.session.images import Changes, Images
 from likewise.session.log import (
-    CONFIRM,
-    RETRACT,
     Entry,
-    Replay,
-    append,
+    append_action,
     append_answer,
     checked_line,
     find,
+    kind_and_fields,
     stamped,
 )
+from likewise.session.replay import Replay, Replays
 
 
 class Session:
@@ -47,10 +52,10 @@ class Session:
     >>> import tempfile, numpy as np
     >>> from pathlib import Path
     >>> from likewise.constraints.question import Question
-    >>> from likewise.images.arrays import ArrayCollection
+    >>> from likewise.images.in_memory import ArrayCollection
     >>> images = ArrayCollection(np.arange(4, dtype=np.uint8).repeat(64).reshape(4, 8, 8))
     >>> folder = tempfile.TemporaryDirectory()
-    >>> session = Session.create(Path(folder.name) / "holiday.likewise", images)
+    >>> session = Session.create(Path(folder.name, "holiday.likewise"), images)
     >>> _ = session.add_criterion("season", n_clusters=2)
     >>> told = session.tell(Answer(Question.pair(0, 3), "same", criterion="season"))
     >>> session.graph("season").relation(0, 3).name, session.undo("season").id == told.id
@@ -61,8 +66,8 @@ class Session:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._criteria = Criteria(database)
-        self._replays: dict[int, Replay] = {}
-        self.images = Images(database)
+        self.images: Images = Images(database)
+        self._replays = Replays(database, self.images)
 
     @classmethod
     def create(
@@ -81,8 +86,7 @@ class Session:
         collection : ImageCollection
             Its image ``i`` gets position ``i`` in the session.
         root : path, optional
-            The folder that its names are relative to, for export. By default
-            the folder the collection was read from.
+            The folder that its names are relative to; by default the folder it was read from.
 
         Raises
         ------
@@ -99,11 +103,9 @@ class Session:
         Raises
         ------
         SessionError
-            If there is no session, or it cannot be read or written.
+            If there is none, it cannot be read or written, or a newer release wrote it.
         SessionBusyError
             If `write` and another process has it open for writing.
-        NewerSessionError
-            If it was written by a newer release.
         """
         database = Database(Path(path).absolute(), write=write)
         try:
@@ -139,20 +141,24 @@ class Session:
         """Return the folder that contains the images, or None if they are not files."""
         return read_root(self._database, self.path)
 
+    @property
+    def is_listed(self) -> bool:
+        """Return whether the images are listed in a table, so that new ones are not looked for."""
+        return read_is_listed(self._database)
+
     def sync(self, collection: ImageCollection) -> Changes:
         """Update new, renamed, missing and broken images; see `Images.sync`."""
         with self.lock:
             root = default_root(collection)
             changes = self.images.sync(collection, root)
-            write_root(self._database, self.path, root)
+            write_root(self._database, self.path, root, is_listed=is_listed(collection))
             self._replays.clear()
             return changes
 
     def reload(self) -> None:
         """Read the images from disk again, in case another process added some."""
         with self.lock:
-            self.images.load()
-            self._replays.clear()  # their graphs have the old number of images
+            self._replays.reload()
 
     # -- criteria ---------------------------------------------------------------
 
@@ -173,7 +179,6 @@ class Session:
         Parameters
         ----------
         name : str
-            For example ``"season"``.
         n_clusters : int, optional
             Number of groups, if known.
         two_groups : bool
@@ -183,21 +188,12 @@ class Session:
             return self._criteria.add(name, n_clusters, two_groups=two_groups)
 
     def ensure_criterion(self, name: str, n_clusters: int | None = None) -> Criterion:
-        """Return the criterion `name` with `n_clusters` groups; add or change it if necessary.
-
-        Case and spaces are ignored when looking up the name.
-        """
+        """Return the criterion `name` with `n_clusters` groups; add or change it if necessary."""
         with self.lock:
-            known, two = self._criteria.find(name), n_clusters == 2
-            if known is None:
-                return self.add_criterion(name, n_clusters, two_groups=two)
-            wanted = replace(known, n_clusters=n_clusters, two_groups=two)
-            if n_clusters is None or wanted == known:
-                return known
-            return self.change_criterion(wanted)
+            return self._criteria.ensure(name, n_clusters)
 
     def change_criterion(self, changed: Criterion) -> Criterion:
-        """Save ``replace(criterion, name=...)`` or another number of groups; answers are kept."""
+        """Save ``replace(criterion, ...)`` with another name, number of groups or wording."""
         with self.lock:
             return self._criteria.change(changed)
 
@@ -205,53 +201,29 @@ class Session:
         """Return the folder of the model and results of a criterion."""
         return self.path / MODELS / self.criterion(criterion).folder
 
-    def _current(self, criterion: Criterion) -> Replay:
+    def _current(self, criterion: str) -> Replay:
         """Return the state of a criterion, up to date with the disk."""
-        if not self._database.write and not self.images.is_current():
-            self.reload()  # the writer, another process, added images
-        replay = self._replays.get(criterion.id)
-        if replay is None or replay.criterion != criterion:
-            replay = Replay(self._database, self.images, criterion)
-            self._replays[criterion.id] = replay
-            replay.catch_up()
-            _warn_about_invalid(replay)
-        elif not self._database.write or replay.n_written != self._database.n_written:
-            replay.catch_up()
-        return replay
+        return self._replays.current(self.criterion(criterion))
 
     # -- answers ----------------------------------------------------------------
 
     def tell(self, answer: Answer) -> AnswerResult:
-        """Save one answer and add it to the graph.
-
-        Returns
-        -------
-        told : AnswerResult
-            Its id in the log; whether it was accepted or is a conflict, with the
-            proof; how many pairs it settled.
+        """Save one answer and add it to the graph; on an error nothing is written.
 
         Raises
         ------
         InvalidParameterError
-            If an image or the criterion is not in the session, or two of the
-            images are copies of one file. Nothing was written.
+            If an image or the criterion is not in the session, or two of the images are copies.
         SessionError
-            If it could not be written. Nothing was.
+            If it could not be written.
         """
         return self.tell_all([answer])[0]
 
     def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[AnswerResult]:
-        """Save several answers in one transaction.
-
-        Parameters
-        ----------
-        answers : iterable of Answer
-        stamp : bool
-            Whether answers without a time get the current one.
-        """
+        """Save several answers in one transaction; `stamp` adds the current time where it lacks."""
         with self.lock:
             pairs = [(self.criterion(answer.criterion), answer) for answer in answers]
-            replays = {one.id: self._current(one) for one, _ in pairs}
+            replays = {one.id: self._replays.current(one) for one, _ in pairs}
             lines = [
                 (one.id, checked_line(self.images, stamped(answer) if stamp else answer))
                 for one, answer in pairs
@@ -267,9 +239,7 @@ class Session:
     def copy_replay(self, criterion: str) -> Replay:
         """Return an independent copy of the state of a criterion, to validate answers with."""
         with self.lock:
-            replay = Replay(self._database, self.images, self.criterion(criterion))
-            replay.catch_up()
-            return replay
+            return self._replays.copy(self.criterion(criterion))
 
     def graph(self, criterion: str) -> ConstraintGraph:
         """Return the graph of all active answers, by their ids in the log.
@@ -277,29 +247,24 @@ class Session:
         Ask for it again after every change: some changes create a new graph.
         """
         with self.lock:
-            return self._current(self.criterion(criterion)).graph
+            return self._current(criterion).graph
 
     def answers(self, criterion: str, who: str | None = None) -> list[Entry]:
         """Return the active answers, of one person or of all, in order."""
         with self.lock:
-            entries = self._current(self.criterion(criterion)).entries
+            entries = self._current(criterion).entries
             return [entry for entry in entries.active(who) if entry.is_answer]
 
     def entries(self, criterion: str) -> list[tuple[Entry, bool]]:
         """Return the whole log in order, each entry with whether it is active."""
         with self.lock:
-            entries = self._current(self.criterion(criterion)).entries
+            entries = self._current(criterion).entries
             return [(entry, entries.is_active(entry.id)) for entry in entries.by_id.values()]
-
-    def invalid_entries(self, criterion: str) -> dict[int, str]:
-        """Return the entries of the log that cannot be used, and why; they have no effect."""
-        with self.lock:
-            return dict(self._current(self.criterion(criterion)).entries.invalid)
 
     def last_entry(self, criterion: str) -> int:
         """Return the id of the newest entry of the log, 0 if there is none."""
         with self.lock:
-            return self._current(self.criterion(criterion)).entries.last
+            return self._current(criterion).entries.last
 
     def constraints_version(self, criterion: str) -> str:
         """Return a text that differs whenever the active constraints of a criterion differ."""
@@ -312,82 +277,90 @@ class Session:
         name = self._criteria.by_id(entry.criterion).name
         return answer_from_line(entry.line(name), self.images.positions)
 
-    def undo(self, criterion: str, who: str | None = None) -> Entry | None:
-        """Retract the newest active entry, of one person or of all.
+    def act(
+        self, criterion: str, answers: Iterable[Answer], retracts: Iterable[int] = (), who: str = ""
+    ) -> list[AnswerResult]:
+        """Retract entries and save answers in one transaction, as one action.
 
-        Unlimited, also after a restart. Returns the retracted entry, None if
-        there is none left.
+        One `undo` retracts all of these answers and restores what was retracted.
+
+        Parameters
+        ----------
+        criterion, answers, who
+        retracts : iterable of int
+            Active entries that the answers replace.
         """
         with self.lock:
-            entry = self._current(self.criterion(criterion)).entries.last_active(who)
-            return entry and self._retract(entry, who)
+            replay = self._current(criterion)
+            lines = [checked_line(self.images, stamped(answer)) for answer in answers]
+            entries = [*replay.entries.retractions(retracts), *map(kind_and_fields, lines)]
+            return self._append(replay, entries, who)
+
+    def undo(self, criterion: str, who: str | None = None) -> Entry | None:
+        """Undo the newest action that has an active entry, of one person or of all.
+
+        Unlimited, also after a restart. Returns the first answer of the action, or else its newest
+        entry; None if there is no action left.
+        """
+        with self.lock:
+            entry = self._current(criterion).entries.last_active(who)
+            if entry is None:
+                return None
+            undone = self.undo_action(criterion, entry.id, who or "")
+            return next((one for one in undone if one.is_answer), entry)
+
+    def undo_action(self, criterion: str, number: int, who: str = "") -> list[Entry]:
+        """Retract every active entry of the action that an entry belongs to; return them.
+
+        Answers that the action had retracted are active again.
+        """
+        with self.lock:
+            replay = self._current(criterion)
+            active = replay.entries.active_of_action(number)
+            self._append(replay, replay.entries.retractions(one.id for one in active), who)
+            return active
 
     def retract(self, number: int, who: str = "") -> Entry:
-        """Retract any entry of the log; retracting a retraction restores the entry.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no such entry, or it is already retracted.
-        """
+        """Retract any active entry of the log; retracting a retraction restores the entry."""
         with self.lock:
             entry = find(self._database, number)
             if entry is None:
                 raise InvalidParameterError(f"Entry {number} is not in the log of this session.")
-            return self._retract(entry, who)
-
-    def _retract(self, entry: Entry, who: str | None) -> Entry:
-        replay = self._current(self._criteria.by_id(entry.criterion))
-        if entry.id not in replay.entries.by_id:
-            raise InvalidParameterError(
-                f"Entry {entry.id} is not valid and has no effect, so it cannot be retracted."
-            )
-        by = replay.entries.retracted_by(entry.id)
-        if by is not None:
-            raise InvalidParameterError(
-                f"Entry {entry.id} is already retracted by entry {by}; retract {by} to restore it."
-            )
-        self._append(replay, [(RETRACT, {"retracts": entry.id})], who or "")
-        return entry
+            replay = self._replays.current(self._criteria.by_id(entry.criterion))
+            self._append(replay, replay.entries.retractions([number]), who)
+            return entry
 
     def confirm(self, criterion: str, number: int, images: Iterable[int], who: str = "") -> None:
-        """Record that an answer was reviewed and is right, and so are the groups of `images`.
-
-        It is an entry in the log, and can be retracted like an answer.
-        """
+        """Add an entry that an answer was reviewed and is right, and the groups of `images` too."""
         with self.lock:
-            replay, entry = self._current(self.criterion(criterion)), find(self._database, number)
-            fields = {
-                "images": [self.images.hashes[i] for i in images],
-                "answer": str(number),
-                "groups": [entry.answer] if entry else [],
-            }
-            self._append(replay, [(CONFIRM, fields)], who)
+            replay, hashes = self._current(criterion), [self.images.hashes[i] for i in images]
+            self._append(replay, [replay.entries.confirmation(number, hashes)], who)
 
     def confirmed(self, criterion: str) -> dict[int, tuple[int, ...]]:
         """Return the confirmed answers, each with the images whose group was confirmed."""
         with self.lock:
-            entries = self._current(self.criterion(criterion)).entries
-            found, at = [e for e in entries.active() if e.kind == CONFIRM], self.images.positions
-            return {int(one.answer): tuple(at[h] for h in one.images if h in at) for one in found}
+            confirmed = self._current(criterion).entries.confirmed()
+            at = self.images.positions
+            return {n: tuple(at[h] for h in hashes if h in at) for n, hashes in confirmed.items()}
 
     def _append(
         self, replay: Replay, entries: Sequence[tuple[str, dict[str, Any]]], who: str
-    ) -> None:
-        """Write entries that are not answers to the log, then apply them."""
+    ) -> list[AnswerResult]:
+        """Write entries as one action, then apply them; return the results of the answers."""
         check_text("who", who)
         check_printable("a person", who)
         with self._database.transaction() as db:
-            number = replay.criterion.id
-            written = [append(db, number, kind, **fields, who=who) for kind, fields in entries]
-        replay.apply(written)
+            signed = [(kind, {"who": who, **fields}) for kind, fields in entries]
+            written = append_action(db, replay.criterion.id, signed)
+        told = {one.id: one for one in replay.apply(written)}
+        return [told[entry.id] for entry in written if entry.is_answer]
 
     # -- groups -----------------------------------------------------------------
 
     def groups(self, criterion: str) -> Groups:
         """Return the groups with their current names and colours."""
         with self.lock:
-            return self._current(self.criterion(criterion)).read_groups()
+            return self._current(criterion).read_groups()
 
     def make_group(self, criterion: str, *, name: str = "", colour: str = "") -> Group:
         """Add a group with a new permanent key."""
@@ -422,30 +395,6 @@ class Session:
         """
         with self.lock:
             groups = self.groups(criterion)
-            group = groups[key]  # raises if it does not exist
-            check_change(name=name, colour=colour)
-            if merge_into is not None:
-                check_merge(groups, key, merge_into)
-            changes = {"rename": name, "colour": colour, "merge": merge_into}
-            entries: list[tuple[str, dict[str, Any]]] = []
-            for kind, value in changes.items():
-                if value is not None:
-                    into = [value] if kind == "merge" else []
-                    entries.append((kind, {"group": group.key, "answer": value, "groups": into}))
-            self._append(self._current(self.criterion(criterion)), entries, who)
+            entries = change_entries(groups, key, name=name, colour=colour, merge_into=merge_into)
+            self._append(self._current(criterion), entries, who)
             return self.groups(criterion)[key]
-
-
-def _warn_about_invalid(replay: Replay) -> None:
-    """Warn about entries of the log that cannot be used."""
-    invalid = list(replay.entries.invalid.items())
-    if invalid:
-        shown = "; ".join(f"entry {number}: {reason:.200}" for number, reason in invalid[:5])
-        more = f"; and {len(invalid) - 5:,} more" if len(invalid) > 5 else ""
-        warnings.warn(
-            LikewiseWarning(
-                f"{len(invalid):,} entries of the log of {replay.criterion.name!r} are not valid "
-                f"and are left out ({shown}{more}). The other answers are not affected."
-            ),
-            stacklevel=4,
-        )

@@ -1,4 +1,4 @@
-"""Checks of a session that another person may have made: its folder, its schema and its rows.
+"""Security checks of a session from another person: its folder, SQL schema and rows.
 
 Whatever a session contains, opening it reads and writes nothing outside of its folder and of
 the image folder, runs no SQL from the file, and ends.
@@ -13,9 +13,6 @@ from pathlib import Path
 from likewise.errors import ImageError, SessionError
 
 MAX_BYTES = 16 * 2**20  # of one value in the database, and of one JSON file
-_OLD_TABLE, _OLD_INDEX = "orientation", "log_by_orientation"  # of release 0.1
-_TABLES = frozenset({"fact", "image", "criterion", _OLD_TABLE, "log", "made_group"})
-_INDEXES = frozenset({"log_by_criterion", _OLD_INDEX})
 _HASH = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -51,18 +48,26 @@ def restrict(db: sqlite3.Connection) -> None:
     db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 2**20)
 
 
-def check_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Raise if the schema contains anything but the tables and indexes of a session.
+def check_schema(db: sqlite3.Connection, path: Path, wanted: sqlite3.Connection) -> None:
+    """Raise if the schema differs from that of a session.
 
     Triggers, views, virtual tables and generated columns run SQL from the file.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+    path : Path
+    wanted : sqlite3.Connection
+        An empty database with the right schema.
 
     Raises
     ------
     SessionError
     """
-    rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-    for kind, name, sql in rows:
-        is_own = (kind == "table" and name in _TABLES) or (kind == "index" and name in _INDEXES)
+    every = "SELECT type, name, sql FROM sqlite_master"
+    known = {(kind, name) for kind, name, _ in wanted.execute(every)}
+    for kind, name, sql in db.execute(every).fetchall():
+        is_own = (kind, name) in known
         is_internal = kind in ("table", "index") and str(name).startswith("sqlite_")
         is_virtual = str(sql).upper().lstrip().startswith("CREATE VIRTUAL")
         if not (is_own or is_internal) or is_virtual:
@@ -70,11 +75,20 @@ def check_schema(db: sqlite3.Connection, path: Path) -> None:
                 f"{path} must contain only the tables of a session, got the {kind} {name!r:.60}; "
                 "it was changed by another program. Ask for an unchanged copy."
             )
-    for name in sorted(_TABLES & {name for _, name, _ in rows}):
-        if any(column[6] for column in db.execute(f'PRAGMA table_xinfo("{name}")')):
+    for name in sorted(name for kind, name in known if kind == "table"):
+        columns = f'PRAGMA table_xinfo("{name}")'
+        found, needed = db.execute(columns).fetchall(), wanted.execute(columns).fetchall()
+        if any(column[6] for column in found):
             raise SessionError(
                 f"The table {name!r} of {path} must have no generated columns; it was changed by "
                 "another program. Ask for an unchanged copy."
+            )
+        if [column[:3] for column in found] != [column[:3] for column in needed]:
+            raise SessionError(
+                f"The table {name!r} of {path} must have the columns "
+                f"{', '.join(column[1] for column in needed)}, got "
+                f"{', '.join(str(column[1]) for column in found) or 'none':.200}; it was changed "
+                "by another program. Ask for an unchanged copy."
             )
 
 

@@ -1,4 +1,4 @@
-"""Match the clusters of a new model to groups, which keep their number, name and colour."""
+"""Match the clusters of a new training to existing groups, so that groups keep their names."""
 
 from collections import defaultdict
 
@@ -8,9 +8,10 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
-from likewise.session.results import Results, load_results, pinned_columns, save_results
+from likewise.session.results import Quality, Results, load_results, pinned_columns, save_results
 from likewise.session.session import Session
 from likewise.types import Indexes
+from likewise.workspace.status import DEFAULT_NAME
 
 _PINNED_WEIGHT = 40  # of an image that an answer assigns to a group by its key
 
@@ -66,6 +67,7 @@ def save_matched_results(
     n_answers: int,
     keys: tuple[str, ...] = (),
     has_model: bool = False,
+    quality: Quality | None = None,
 ) -> Results:
     """Renumber the clusters of a model by the groups they match, and save its results.
 
@@ -75,7 +77,7 @@ def save_matched_results(
         Trained; its clusters are renumbered.
     positions : array of shape (n,)
         Of the model's images in the session.
-    session, criterion, n_answers, keys, has_model
+    session, criterion, n_answers, keys, has_model, quality
         As in `save_results`.
     """
     align_clusters(session, criterion, model, positions, keys)
@@ -83,14 +85,43 @@ def save_matched_results(
     probabilities = np.zeros((len(session.images), n_columns), dtype=np.float32)
     probabilities[positions] = model.probabilities_
     return save_results(
-        session, criterion, probabilities, keys=keys, n_answers=n_answers, has_model=has_model
+        session,
+        criterion,
+        probabilities,
+        keys=keys,
+        n_answers=n_answers,
+        has_model=has_model,
+        quality=quality,
     )
 
 
 def group_keys(session: Session, criterion: str, n: int) -> tuple[str, ...]:
-    """Return the keys of the first `n` groups: the existing ones in order, then new ones."""
+    """Return the keys of `n` groups: the existing ones in order, then new ones.
+
+    If there are more than `n`, those come first in which a person placed images or that a person
+    named: a model may have fewer clusters than there were before the answers.
+    """
     made = [group.key for group in session.groups(criterion).all()]
-    return (*made[:n], *(f"g{number + 1}" for number in range(len(made), n)))
+    if len(made) > n:
+        used = _used_groups(session, criterion)
+        first = sorted(made, key=lambda key: key not in used)[:n]
+        return tuple(key for key in made if key in first)
+    return (*made, *(f"g{number + 1}" for number in range(len(made), n)))
+
+
+def _used_groups(session: Session, criterion: str) -> set[str]:
+    """Return the groups that answers contain by their key or by must-links, and named ones."""
+    groups, graph = session.groups(criterion), session.graph(criterion)
+    used = {group.key for group in groups.shown() if not DEFAULT_NAME.fullmatch(group.name)}
+    for answer in graph.active_answers.values():
+        used.update(groups.resolve(key) for key in answer.placed.values() if key in groups)
+    results = load_results(session, criterion)
+    if results is not None and results.keys:
+        component = graph.groups()[: len(results.labels)]
+        linked = np.bincount(component, minlength=len(component))[component] > 1
+        columns = results.labels[: len(component)][linked]
+        used.update(groups.resolve(results.keys[column]) for column in columns if column >= 0)
+    return used
 
 
 def _previous_groups(
@@ -106,8 +137,7 @@ def _previous_groups(
     groups = np.full(n, -1, dtype=np.intp) if before is None else before.labels.copy()
     weight = np.ones(n, dtype=np.intp)
     weight[_core_images(groups, graph)] = n
-    active = {number: a for number, a in graph.answers.items() if number not in graph.conflicts}
-    pinned = pinned_columns(active, session.groups(criterion), keys)
+    pinned = pinned_columns(graph.active_answers, session.groups(criterion), keys)
     groups[list(pinned)], weight[list(pinned)] = list(pinned.values()), _PINNED_WEIGHT * n
     return groups, weight
 

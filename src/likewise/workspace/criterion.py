@@ -1,4 +1,4 @@
-"""One criterion at work: its question queue, status and review, and every change of its answers."""
+"""CriterionSession: answers, undoes and corrects one criterion, with its queue and status."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,12 +12,16 @@ from likewise.session.criteria import Criterion
 from likewise.session.groups import Group
 from likewise.session.log import Entry
 from likewise.session.session import Session
+from likewise.workspace.corrections import correction
+from likewise.workspace.gallery import Gallery
 from likewise.workspace.group_edits import (
     GivenAnswer,
     GroupEdits,
     check_split,
     move_answers,
+    review_grid,
     split_answers,
+    without_copies,
 )
 from likewise.workspace.question_queue import QuestionQueue
 from likewise.workspace.review import Conflict, Review
@@ -37,14 +41,11 @@ class AnswerOutcome:
     ----------
     result : AnswerResult
         Whether the answer was accepted or is a conflict, and its id in the log.
-    predicted : bool, optional
-        Whether the model predicted the answer; None if it predicted none.
     conflict : Conflict, optional
     questions : list of Question
     """
 
     result: AnswerResult
-    predicted: bool | None
     conflict: Conflict | None
     questions: list[Question] = field(default_factory=list)
 
@@ -81,9 +82,9 @@ class CriterionSession:
     def __init__(self, session: Session, name: str, on_change: OnChange) -> None:
         self.name = name
         self._session, self._on_change = session, on_change
-        self.status = Status(session, name)
-        self.queue = QuestionQueue(session, name, self.status)
-        self.review = Review(session, name, self.status)
+        self.status: Status = Status(session, name)
+        self.queue: QuestionQueue = QuestionQueue(session, name, self.status)
+        self.review: Review = Review(session, name, self.status)
         self._edits = GroupEdits(session, name, self.status)
         self._commit = GroupCommit(self._save_answers)
         self._latest: dict[str, tuple[int, Answer]] | None = None  # active answer of each person
@@ -110,6 +111,7 @@ class CriterionSession:
         who: str = "",
         seconds: float | None = None,
         *,
+        ticked: Sequence[int] = (),
         n_next: int = 0,
         client: str = "",
     ) -> AnswerOutcome:
@@ -124,12 +126,16 @@ class CriterionSession:
         question : Question
         answer, who : str
         seconds : float, optional
+        ticked : sequence of int
+            Of a grid, the images that do not belong to its group.
         n_next : int
             Number of next questions to return.
         client : str
             The client or person they are for.
         """
-        given = Answer(question, answer, who=who, criterion=self.name, seconds=seconds)
+        if question.kind == "grid":
+            question, ticked = without_copies(question, ticked, self._session.images.first)
+        given = Answer(question, answer, who, self.name, "", seconds, tuple(ticked))
         outcome = self._commit(_AnswerRequest(given, n_next, client))
         self._on_change(self.name, "answers", 1)
         return outcome
@@ -151,19 +157,16 @@ class CriterionSession:
     def _outcome(self, given: _AnswerRequest, result: AnswerResult | None) -> AnswerOutcome:
         """Return the outcome of one answer, which was saved if there is a `result`."""
         answer = given.answer
-        predicted: bool | None = None
         conflict: Conflict | None = None
         if result is None:
             number, _ = self._latest_answers()[answer.who]
             result = AnswerResult(number, accepted=True)
         else:
-            if result.accepted:
-                predicted = self.status.compare_with_prediction(answer)
             self._record(answer, result)
             self._latest_answers()[answer.who] = result.id, answer
             conflict = None if result.accepted else self.review.conflict_of(result.id)
         questions = self.questions(given.n_next, given.client) if given.n_next else []
-        return AnswerOutcome(result, predicted, conflict, questions)
+        return AnswerOutcome(result, conflict, questions)
 
     def _latest_answers(self) -> dict[str, tuple[int, Answer]]:
         """Return the latest active answer of each person, with its id."""
@@ -179,24 +182,36 @@ class CriterionSession:
         if not result.accepted:
             self.review.invalidate()
 
-    def undo(self, who: str | None = None) -> Entry | None:
-        """Retract the newest active entry of a person, or of all; None if there is none."""
+    def undo(self, who: str | None = None, number: int | None = None) -> Entry | None:
+        """Undo the newest action of a person, or of all; None if there is none.
+
+        Parameters
+        ----------
+        who : str, optional
+        number : int, optional
+            An entry of the action to undo, in place of the newest action.
+        """
         with self._session.lock:
-            entry = self._session.undo(self.name, who)
+            if number is None:
+                entry = self._session.undo(self.name, who)
+            else:
+                entry = self._session.undo_action(self.name, number, who or "")[0]
             self._after_retraction()
         self._on_change(self.name, "answers", 1)
         return entry
 
-    def retract(self, number: int, who: str = "") -> Entry:
-        """Retract any entry of the log."""
+    def retract(self, number: int, who: str = "") -> tuple[Entry, int]:
+        """Retract any entry of the log; return it and the id of the retraction."""
         with self._session.lock:
             entry = self._session.retract(number, who)
+            retraction = self._session.last_entry(self.name)
             self._after_retraction()
         self._on_change(self.name, "answers", 1)
-        return entry
+        return entry, retraction
 
     def _after_retraction(self) -> None:
         self._invalidate()
+        self.status.n_violations = 0  # unknown until the next training
         self._edits.undo_splits()
 
     def confirm(self, number: int, who: str = "") -> None:
@@ -216,19 +231,28 @@ class CriterionSession:
 
     # -- groups -----------------------------------------------------------------
 
+    def grid_question(self, images: Sequence[int], group: str, ticked: Sequence[int]) -> Question:
+        """Return a grid of images of a group, as a person reviewed them; see `review_grid`."""
+        return review_grid(images, group, ticked, self.status.gallery())
+
     def move_images(self, images: Sequence[int], group: str, who: str = "") -> list[AnswerResult]:
-        """Move images to a group; each move is an answer. Returns their results."""
+        """Move images to a group; each move is an answer. Returns their results.
+
+        Older answers that contradict the move are retracted with it, in the same action.
+        """
         gallery = self.status.gallery()
         with self._session.lock:
             answers = move_answers(images, group, gallery, self._session.graph(self.name))
-            results = self._save(answers, who)
+            results = self._correct(answers, group, images, gallery, who)
+            if len(images) == 1:
+                self.queue.record_placement(images[0], group, is_new=False)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return results
 
     def split_group(
         self, images: Sequence[int], name: str = "", who: str = ""
     ) -> tuple[str, list[AnswerResult]]:
-        """Move images to a new group; each move is an answer. Returns its key and the results.
+        """Move images to a new group, as `move_images` does. Returns its key and the results.
 
         If the number of groups was fixed, it increases by one.
         """
@@ -237,18 +261,28 @@ class CriterionSession:
         with self._session.lock:
             key = self._edits.add_group(name, len(gallery.groups))
             answers = split_answers(images, key, gallery, self._session.graph(self.name))
-            results = self._save(answers, who)
-            self._invalidate()
+            results = self._correct(answers, key, images, gallery, who)
             self._edits.add_column(key)
+            self.queue.record_placement(images[0], key, is_new=True)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return key, results
 
-    def _save(self, given: Sequence[GivenAnswer], who: str) -> list[AnswerResult]:
+    def _correct(
+        self,
+        given: Sequence[GivenAnswer],
+        key: str,
+        images: Sequence[int],
+        gallery: Gallery,
+        who: str,
+    ) -> list[AnswerResult]:
+        """Save answers that assign `images` to group `key`, in place of what they contradict."""
         answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
-        results = self._session.tell_all(answers)
-        for answer, result in zip(answers, results, strict=True):
-            self._record(answer, result)
-        self._latest = None
+        first, graph = self._session.images.first, self._session.graph(self.name)
+        moved = {int(first[image]) for image in images}
+        members = {group: one.tolist() for group, one in gallery.members.items()}
+        made = correction(answers, key, moved, graph, members, gallery.group_key)
+        results = self._session.act(self.name, made.answers, made.retracts, who)
+        self._invalidate()
         return results
 
     def change_group(
@@ -274,15 +308,17 @@ class CriterionSession:
 
     def training_finished(self, message: dict[str, Any]) -> None:
         """Load the results of a training; `message` is the worker's ``trained`` message."""
-        self.status.load(message.get("n_determined"))
-        self.review.set_label_issues(message.get("label_issues", []))
+        self.status.load()
+        issues = message.get("label_issues", [])
+        self.review.set_label_issues(issues)
+        self.status.suspected = frozenset(one["image"] for one in issues)
         self.status.n_violations = int(message.get("n_violations", 0))
 
     def images_changed(self) -> None:
         """Update everything after images were added, renamed or found missing."""
         with self._session.lock:
             self._invalidate()
-            self.status.reload()
+            self.status.load()
 
     def _invalidate(self) -> None:
         """Discard all cached values: answers were retracted, or groups or images changed."""
@@ -295,7 +331,8 @@ class CriterionSession:
 def _is_repeated(answer: Answer, previous: Answer | None) -> bool:
     if previous is None:
         return False
-    return (answer.question, answer.answer) == (previous.question, previous.answer)
+    key = answer.question, answer.answer, answer.ticked
+    return key == (previous.question, previous.answer, previous.ticked)
 
 
 @dataclass

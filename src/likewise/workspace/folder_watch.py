@@ -26,6 +26,8 @@ class FolderWatch:
     on_problem : callable
         Called with an error message if the folder cannot be read, and with None when it can
         be read again.
+    at_once : bool
+        Whether the first scan is at the start: the session does not have all files yet.
     """
 
     def __init__(
@@ -33,8 +35,11 @@ class FolderWatch:
         session: Session,
         on_change: Callable[[Changes], None],
         on_problem: Callable[[str | None], None],
+        *,
+        at_once: bool = False,
     ) -> None:
         self._session, self._on_change, self._on_problem = session, on_change, on_problem
+        self._first_wait = 0.0 if at_once else _MIN_INTERVAL
         self._scanning, self._stopping = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
 
@@ -58,7 +63,7 @@ class FolderWatch:
         """
         with self._scanning:
             root = self._session.root
-            if root is None:
+            if root is None or self._session.is_listed:
                 return None
             try:
                 found = read_folder(root, known=self._session.images.known_files)
@@ -74,7 +79,7 @@ class FolderWatch:
             return None
 
     def _run(self) -> None:
-        wait = _MIN_INTERVAL
+        wait = self._first_wait
         while not self._stopping.wait(wait):
             start = time.monotonic()
             with contextlib.suppress(LikewiseError):  # `on_problem` was called

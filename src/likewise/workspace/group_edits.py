@@ -1,4 +1,4 @@
-"""Edits of groups by hand, as answers: images moved to a group, or split off into a new one.
+"""Move images to a group or split a group by hand; each edit is written as answers.
 
 A moved image is the same as one image of its new group, and differs from those of the others.
 Split-off images are the same as each other, and differ from all existing groups.
@@ -15,7 +15,7 @@ from likewise.constraints.question import MAX_GROUPS, NEW, Question, Relation
 from likewise.errors import InvalidParameterError
 from likewise.session.results import save_results
 from likewise.session.session import Session
-from likewise.types import Floats
+from likewise.types import Floats, Indexes
 from likewise.workspace.gallery import Gallery
 from likewise.workspace.status import Status, read_json, write_json
 
@@ -28,21 +28,14 @@ def move_answers(
     """Return one question and its answer for each image that is moved to group `key`.
 
     Each is a choice among the groups, shown by one image each: an answered one if there is any,
-    else the most confident. If the group is empty, the answer is "a new group".
+    else the most confident. If no other image is in the group, they are answered as in a split.
     """
-    gallery.in_group(key)  # raises if there is no such group
-    answers = []
+    if set(gallery.in_group(key).tolist()) <= set(images):  # raises if there is no such group
+        return split_answers(images, key, gallery, graph)
     order = [key, *(other for other in gallery.members if other != key)]
-    for image in dict.fromkeys(images):
-        shown = _representatives({}, order, set(images), gallery, graph)
-        if not shown:
-            raise InvalidParameterError(
-                f"Image {image} cannot be moved: the groups contain no other image to compare it "
-                "with; move fewer images at a time."
-            )
-        question = Question.choice(image, tuple(shown.values()), tuple(shown))
-        answers.append((question, key if key in shown else NEW))
-    return answers
+    shown = _representatives({}, order, set(images), gallery, graph)
+    examples, groups = tuple(shown.values()), tuple(shown)
+    return [(Question.choice(image, examples, groups), key) for image in dict.fromkeys(images)]
 
 
 def split_answers(
@@ -54,17 +47,62 @@ def split_answers(
     such other: it differs from all groups, and is labelled with the key.
     """
     unique, moving = list(dict.fromkeys(images)), set(images)
-    answers: list[GivenAnswer] = []
-    for place, image in enumerate(unique):
-        other = unique[0] if place else (unique[1] if len(unique) > 1 else None)
-        start = {} if other is None else {key: other}
+    first, *rest = unique
+
+    def choice(image: int, start: dict[str, int], answer: str) -> list[GivenAnswer]:
         shown = _representatives(start, list(gallery.members), moving, gallery, graph)
-        if shown:
-            question = Question.choice(image, tuple(shown.values()), tuple(shown))
-            answers.append((question, key if other is not None else NEW))
-    if len(unique) == 1:
-        answers.append((Question.label(unique[0]), key))
-    return answers
+        return [(Question.choice(image, tuple(shown.values()), tuple(shown)), answer)] * bool(shown)
+
+    if not rest:
+        return [*choice(first, {}, NEW), (Question.label(first), key)]
+    question, _ = choice(rest[0], {key: first}, key)[0]
+    others = [(replace(question, images=(image, *question.images[1:])), key) for image in rest]
+    return [*choice(first, {key: rest[0]}, key), *others]
+
+
+def review_grid(
+    images: Sequence[int], key: str, ticked: Sequence[int], gallery: Gallery
+) -> Question:
+    """Return the question that a person answers by ticking images of a group that are not in it.
+
+    The representative is another image that a person placed in the group; without one, the surest
+    of the images that were not ticked, or else the most confident other image.
+    """
+    order = gallery.in_group(key).tolist()  # raises if there is no such group
+    asked, wrong = dict.fromkeys(images), set(ticked)
+    others = [i for i in order if i not in asked]
+    placed = [i for i in others if gallery.answered[i]]
+    left = [i for i in order if i in asked and i not in wrong]
+    candidates = [*placed[:1], *(left[:1] if len(asked) > 1 else []), *others[:1]]
+    if not candidates:
+        raise InvalidParameterError(
+            f"Group {key!r} must have an image that belongs to it, got none but the ticked ones; "
+            "move the images to other groups instead."
+        )
+    shown = candidates[0]
+    return Question.grid(tuple(i for i in asked if i != shown), shown, key)
+
+
+def without_copies(
+    question: Question, ticked: Sequence[int], first: Indexes
+) -> tuple[Question, tuple[int, ...]]:
+    """Return a grid and its ticked images with each file only once, by its first copy.
+
+    Parameters
+    ----------
+    question : Question
+    ticked : sequence of int
+    first : array of shape (n_images,)
+        See `Images.first`.
+    """
+    if not all(0 <= i < len(first) for i in question.images):
+        return question, tuple(ticked)  # the check of the answer names the image
+    *asked, shown = question.images
+    wrong = dict.fromkeys(int(first[i]) for i in ticked if i in asked)
+    unknown = [i for i in ticked if i not in asked]
+    own = int(first[shown])
+    kept = [i for i in dict.fromkeys(int(first[i]) for i in asked) if i != own or i in wrong]
+    return Question.grid(tuple(kept), own, question.groups[0]), (*wrong, *unknown)
 
 
 def check_split(images: Sequence[int], gallery: Gallery) -> None:
@@ -186,7 +224,7 @@ class GroupEdits:
         assert self._status.results is not None  # the caller has changed its columns
         n_answers = self._status.results.n_answers
         save_results(self._session, self._name, probabilities, keys=keys, n_answers=n_answers)
-        self._status.reload()
+        self._status.load()
 
 
 class SplitHistory:

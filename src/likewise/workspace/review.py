@@ -1,11 +1,13 @@
-"""Answers to review: conflicts with other answers, label issues, and violated answers."""
+"""What a person should review: conflicts, label issues, and violated answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from likewise.constraints.assignment import violated_answers
-from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME, Question
+from likewise.constraints.question import DIFFERENT, NEW, NONE, SAME, TICKED, Question
 from likewise.session.log import Entry
 from likewise.session.results import Results
 from likewise.session.session import Session
@@ -111,11 +113,10 @@ class Review:
     def images_to_confirm(self, number: int, question: Question) -> tuple[int, ...]:
         """Return the images whose group is confirmed together with an answer.
 
-        That is the image of the label issue. Where it is not known (after a restart): the image
-        that the question is about, for a pair both.
+        That is the image of the label issue. Where it is not known (after a restart): the images
+        that the question is about.
         """
-        images = question.images if question.kind == "pair" else question.images[:1]
-        return (self._image_of[number],) if number in self._image_of else images
+        return (self._image_of[number],) if number in self._image_of else question.asked
 
     def violated_answers(self) -> list[Entry]:
         """Return the active answers that the shown groups violate.
@@ -153,11 +154,23 @@ def find_conflicts(session: Session, criterion: str) -> list[Conflict]:
                 continue
             ids = dict.fromkeys(constraint.answer_id for constraint in proof)
             against = tuple(entries[i] for i in ids if i in entries)
-            compared = (compared_images(entry)[:2] for entry in (entries[number], *against))
-            hashes = dict.fromkeys(content for pair in compared for content in pair)
+            left_out = {session.images.hashes[i] for i in graph.excluded.get(number, ())}
+            compared = [
+                _images_in_conflict(entries[number], left_out),
+                *(_images_in_conflict(entry, left_out) for entry in against),
+            ]
+            hashes = dict.fromkeys(content for images in compared for content in images)
             images = tuple(positions[content] for content in hashes if content in positions)
             found.append(Conflict(entries[number], against, images))
         return found
+
+
+def _images_in_conflict(entry: Entry, left_out: Collection[str]) -> tuple[str, ...]:
+    """Return the images of an entry that a conflict is about; of a grid those that are left out."""
+    if entry.kind != "grid":
+        return compared_images(entry)[:2]
+    *asked, shown = entry.images
+    return (*(content for content in asked if content in left_out), shown)
 
 
 def compared_images(entry: Entry) -> tuple[str, ...]:
@@ -191,11 +204,17 @@ def least_likely_answer(
 def error_probability(entry: Entry, results: Results, positions: Mapping[str, int]) -> float:
     r"""Return the probability, by the model, that an answer is wrong.
 
-    Two images are in the same group with probability :math:`\sum_k p_{ik} p_{jk}`.
+    Two images are in the same group with probability :math:`\sum_k p_{ik} p_{jk}`. For a grid it
+    is the mean over its images.
     """
     if any(content not in positions for content in entry.images):
         return 0.0
     rows = results.probabilities[[positions[content] for content in entry.images]]
+    if entry.kind == "grid":
+        same = rows[:-1] @ rows[-1]  # the group's representative with each of the others
+        ticked = np.isin(entry.images[:-1], entry.ticked)
+        is_answered = entry.answer == TICKED
+        return float(np.where(ticked, same, 1 - same).mean()) if is_answered else 0.0
     same = (rows[:1] * rows[1:]).sum(axis=1)  # the first image with each of the others
     if entry.answer == SAME:
         return float(1 - same[0])

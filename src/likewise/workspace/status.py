@@ -1,32 +1,29 @@
-"""The status of one criterion: results, groups, counts of answers, and progress."""
+"""Status of one criterion: latest results, groups, and counts of answers."""
 
 import contextlib
 import json
 import os
+import re
 import threading
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from likewise.constraints.constraint import was_predicted
-from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer
-from likewise.errors import SessionError
-from likewise.estimators.kernel.calibration import ProgressEstimate, estimate_progress
-from likewise.estimators.kernel.training_set import labeled_groups
+from likewise.errors import NoGroupsError, SessionError
 from likewise.session.atomic import make_folder, write_atomic
-from likewise.session.groups import Groups
-from likewise.session.results import Results, load_results
+from likewise.session.groups import Group, Groups
+from likewise.session.results import Quality, Results, load_results
 from likewise.session.session import Session
 from likewise.session.validation import MAX_BYTES
 from likewise.types import Indexes
 from likewise.workspace.gallery import Gallery, make_gallery
 
-COUNTED = ("same", "different", "cannot_tell", "bad_image", "placed", "none", "new")
-_ANY_ROW = np.ones((1, 1), dtype=np.float32)
+COUNTED = ("same", "different", "cannot_tell", "bad_image", "placed", "none", "new", "ticked")
+DEFAULT_NAME = re.compile(r"group \d+")
+_MIN_TO_NAME = 3  # placed images, from which a name is asked for
 
 
 class Status:
@@ -45,7 +42,9 @@ class Status:
     version : int
         Of the results; increases with every training.
     n_violations : int
-        Answers that the model alone would violate.
+        Answers that the model alone would violate; 0 after a retraction until the next training.
+    suspected : frozenset of int
+        Images whose answers are label issues; they are not shown as examples of a group.
 
     Notes
     -----
@@ -57,14 +56,11 @@ class Status:
     def __init__(self, session: Session, name: str) -> None:
         self._session, self._name = session, name
         self.results: Results | None = None
-        self.version, self.n_violations = 0, 0
-        self._predicted = PredictedAnswers(session.model_folder(name))
+        self.version: int = 0
+        self.n_violations: int = 0
+        self.suspected: frozenset[int] = frozenset()
         self._gallery_lock = threading.Lock()  # acquired before the session's lock, never after
         self._gallery: tuple[object, Gallery] | None = None
-        self._n_determined: int | None = None
-        self._collection_progress: tuple[int, ProgressEstimate] | None = (
-            None  # with its results version
-        )
         self.invalidate()
         self._ensure_groups(session.criterion(name).n_clusters or 0)
         self.load()
@@ -72,30 +68,19 @@ class Status:
     def invalidate(self) -> None:
         """Discard all cached values, after answers were retracted or groups changed."""
         self._must_links: MustLinkIndex | None = None
+        self._examples: dict[str, int] | None = None
         self._groups: Groups | None = None
         self._counts: Counter[str] | None = None
 
     # -- results ----------------------------------------------------------------
 
-    def load(self, n_determined: int | None = None) -> None:
-        """Load the results of the last training, and create the groups they contain.
-
-        Parameters
-        ----------
-        n_determined : int, optional
-            Images whose group follows from answers alone, if the worker has counted them.
-        """
+    def load(self) -> None:
+        """Load the results of the last training, and create the groups they contain."""
         results = load_results(self._session, self._name)
         if results is not None and results.keys:
             self._ensure_groups(len(results.keys))
-            self._n_determined = n_determined
-            self.results, self._must_links = results, None
+            self.results, self._must_links, self._examples = results, None, None
             self.version += 1
-        self._predicted.save()
-
-    def reload(self) -> None:
-        """Load the results again, after their columns or the images of the session changed."""
-        self.load(self._n_determined)
 
     def _ensure_groups(self, n: int) -> None:
         """Create groups until there are `n`."""
@@ -114,17 +99,25 @@ class Status:
             groups = self._groups = self._session.groups(self._name)
         return groups
 
+    def shown_groups(self) -> tuple[Group, ...]:
+        """Return the groups that the last results use; before the first training, all groups."""
+        shown, results = self.groups.shown(), self.results
+        if results is None:
+            return shown
+        used = {self.groups.resolve(key) for key in results.keys}
+        return tuple(group for group in shown if group.key in used)
+
     def gallery(self) -> Gallery:
         """Return the images of each group, by the results and all answers since.
 
         Raises
         ------
-        SessionError
+        NoGroupsError
             If the criterion has no results yet.
         """
         with self._gallery_lock:
             if self.results is None:
-                raise SessionError(
+                raise NoGroupsError(
                     f"Criterion {self._name!r} has no groups yet; they appear after the first "
                     "training."
                 )
@@ -143,7 +136,58 @@ class Status:
             index = self._must_links = MustLinkIndex(self._session.graph(self._name).groups())
         return index.linked(image, n)
 
-    # -- answers and progress -----------------------------------------------------
+    def examples(self) -> dict[str, int]:
+        """Return the surest image of each group at the last training, placed ones preferred."""
+        results, found = self.results, self._examples
+        if results is None:
+            return {}
+        if found is None:
+            n, resolve, examples = len(results.labels), self.groups.resolve, dict[str, int]()
+            usable = np.zeros(n, dtype=np.bool_)
+            askable = self._session.images.askable
+            usable[askable[askable < n]] = True
+            usable[[i for i in self.suspected if i < n]] = False
+            placed = np.zeros(n)
+            for images in self._placed_images(results).values():
+                placed[images] = 1
+            for column, key in enumerate(results.keys):
+                inside = np.flatnonzero(usable & (results.labels == column))
+                if len(inside):
+                    sure = results.probabilities[inside, column] + placed[inside]
+                    examples.setdefault(resolve(key), int(inside[sure.argmax()]))
+            found = self._examples = examples
+        return found
+
+    def unnamed_group(self) -> tuple[str, list[int]] | None:
+        """Return the largest group without a name of its own, and images placed in it.
+
+        None if no such group had `_MIN_TO_NAME` placed images at the last training.
+        """
+        results = self.results
+        if results is None:
+            return None
+        placed, groups = self._placed_images(results), self.groups
+        unnamed = [
+            (key, images)
+            for key, images in placed.items()
+            if len(images) >= _MIN_TO_NAME and DEFAULT_NAME.fullmatch(groups.name(key))
+        ]
+        return max(unnamed, key=lambda one: len(one[1]), default=None)
+
+    def _placed_images(self, results: Results) -> dict[str, list[int]]:
+        """Return the images that answers have placed, by the key of their group; cached."""
+        index = self._must_links
+        if index is None:
+            index = self._must_links = MustLinkIndex(self._session.graph(self._name).groups())
+        placed: dict[str, list[int]] = {}
+        for images in index.components():
+            inside = [i for i in images if i < len(results.labels) and results.labels[i] >= 0]
+            if inside:
+                key = self.groups.resolve(results.keys[results.labels[inside[0]]])
+                placed.setdefault(key, []).extend(inside)
+        return placed
+
+    # -- answers and quality -----------------------------------------------------
 
     def counts(self) -> dict[str, int]:
         """Return the number of active answers of each kind."""
@@ -151,7 +195,9 @@ class Status:
         if counts is None:
             with self._session.lock:
                 answers = self._session.answers(self._name)
-                counts = self._counts = Counter(_counted_as(entry.answer) for entry in answers)
+                counts = self._counts = Counter(
+                    _counted_as(entry.kind, entry.answer) for entry in answers
+                )
         return {kind: counts[kind] for kind in COUNTED}
 
     @property
@@ -162,41 +208,16 @@ class Status:
     def count(self, answer: Answer) -> None:
         """Add a new answer to the counts."""
         if self._counts is not None:
-            self._counts[_counted_as(answer.answer)] += 1
+            self._counts[_counted_as(answer.question.kind, answer.answer)] += 1
 
-    def compare_with_prediction(self, answer: Answer) -> bool | None:
-        """Return whether the results predicted a new answer, and record it; None if unknown."""
-        return self._predicted.record(answer, self.results)
-
-    def progress(self) -> ProgressEstimate | None:
-        """Return how well the model predicts the answers; None before the first training."""
-        results = self.results
-        if results is None or not results.n_answers:
-            return None
-        with self._gallery_lock:
-            if self._collection_progress is None or self._collection_progress[0] != self.version:
-                if self._n_determined is None:
-                    with self._session.lock:
-                        graph = self._session.graph(self._name)
-                        n_clusters = self._session.criterion(self._name).n_clusters
-                        self._n_determined = n_determined(graph, n_clusters)
-                estimate = estimate_progress([], results.probabilities, self._n_determined)
-                self._collection_progress = self.version, estimate
-            estimate = self._collection_progress[1]
-        return replace(
-            estimate_progress(self._predicted.outcomes, _ANY_ROW, 0),
-            expected_accuracy=estimate.expected_accuracy,
-            expected_changes=estimate.expected_changes,
-        )
+    @property
+    def quality(self) -> Quality:
+        """Return the estimated accuracy and the advice of the last training; empty before it."""
+        return {} if self.results is None else self.results.quality
 
 
-def n_determined(graph: ConstraintGraph, n_clusters: int | None) -> int:
-    """Return the number of images whose group follows from answers alone."""
-    return labeled_groups(graph, n_clusters).n_labeled
-
-
-def _counted_as(answer: str) -> str:
-    return answer if answer in RESERVED else "placed"
+def _counted_as(kind: str, answer: str) -> str:
+    return answer if answer in RESERVED or kind == "grid" else "placed"
 
 
 class MustLinkIndex:
@@ -221,48 +242,16 @@ class MustLinkIndex:
         for image, component in zip(linked.tolist(), components[linked].tolist(), strict=True):
             self._members.setdefault(component, []).append(image)
 
+    def components(self) -> list[list[int]]:
+        """Return the images of each component with two or more."""
+        return list(self._members.values())
+
     def linked(self, image: int, n: int) -> list[int]:
         """Return at most `n` other images of a component; none if the image is newer."""
         if not 0 <= image < len(self._components):
             return []
         members = self._members.get(int(self._components[image]), [])
         return [other for other in members[: n + 1] if other != image][:n]
-
-
-class PredictedAnswers:
-    """Whether each of the latest answers was predicted, before the model was trained with it.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the criterion's model. If the file in it is lost, counting starts again.
-    """
-
-    FILE, FILE_0_1 = "predicted_answers.json", "agreement.json"
-    _MAX_OUTCOMES = 200
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / self.FILE
-        saved = read_json(self._path, folder / self.FILE_0_1)
-        self.outcomes = [bool(one) for one in saved] if isinstance(saved, list) else []
-
-    def record(self, answer: Answer, results: Results | None) -> bool | None:
-        """Compare an answer with the results and record the outcome; None if they predict none."""
-        if results is None or not results.n_answers:
-            return None
-        images = list(answer.question.images)
-        rows = results.probabilities[images]
-        if not rows.any(axis=1).all():
-            return None
-        question = replace(answer.question, images=tuple(range(len(images))))
-        outcome = was_predicted(replace(answer, question=question), rows)
-        if outcome is not None:
-            self.outcomes = [*self.outcomes, outcome][-self._MAX_OUTCOMES :]
-        return outcome
-
-    def save(self) -> None:
-        """Write the outcomes to the file, if possible."""
-        write_json(self._path, self.outcomes)
 
 
 def read_json(*paths: Path) -> Any:

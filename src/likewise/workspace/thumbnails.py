@@ -1,4 +1,4 @@
-"""Images of a session as WebP files without metadata: large, or as cached thumbnails."""
+"""Thumbnails and display copies of the images as WebP files, without metadata."""
 
 import os
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from likewise.session.atomic import create_file, hidden_name, make_folder
 from likewise.session.create import THUMBNAILS
 from likewise.session.session import Session
 from likewise.session.validation import path_below
+from likewise.workspace.vector_session import PicturesByName, pictures_of
 
 SMALL, LARGE = 256, 1600  # the longer side in pixels
 _MAX_DECODING = 2  # images decoded at a time, so that answers never wait for them
@@ -61,17 +62,21 @@ class Thumbnails:
     Parameters
     ----------
     session : Session
+    source : str, optional
+        Of a session of vectors: folder or address of the images.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, source: str | None = None) -> None:
+        self._session, self._source = session, source
         self.refresh()
         self._folder = session.path / THUMBNAILS
         self._slots = BoundedSemaphore(_MAX_DECODING)
 
     def refresh(self) -> None:
         """Read the list of images again, after some were added or renamed."""
-        self._files = image_files(self._session, range(len(self._session.images)))
+        self._files: FileCollection | PicturesByName = pictures_of(
+            self._session, self._source
+        ) or image_files(self._session, range(len(self._session.images)))
 
     def image(self, position: int) -> bytes:
         """Return an image as a WebP file, large enough to answer questions about it.

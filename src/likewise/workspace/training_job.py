@@ -1,11 +1,8 @@
-"""Training of one criterion in the worker process: read new answers, train, save, ask."""
+"""TrainingJob: in the worker process, reads new answers, trains the model, saves results."""
 
-import contextlib
-import os
-import zipfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,22 +11,26 @@ from likewise.constraints.question import Answer, Question
 from likewise.constraints.serialization import question_to_json
 from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed
-from likewise.embedding.embeddings import Embeddings
+from likewise.embedding.embeddings import Embeddings, Encoder
 from likewise.embedding.registry import make_encoder
-from likewise.errors import PoolExhaustedError, SessionError
+from likewise.errors import PoolExhaustedError
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.session.atomic import write_atomic
+from likewise.random_streams import stream
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
 from likewise.session.session import Session
-from likewise.types import Floats, Indexes
+from likewise.types import Floats, Indexes, Progress, silent
 from likewise.workspace.cluster_matching import align_clusters, group_keys, save_matched_results
-from likewise.workspace.map2d import project_2d, save_map
+from likewise.workspace.gallery import project_2d, save_map
 from likewise.workspace.thumbnails import image_files
+from likewise.workspace.vector_session import StoredVectors
 from likewise.workspace.worker_process import Message, Send
 
-CALIBRATION, CALIBRATION_0_1 = "calibration.npz", "experience.npz"
 _N_QUESTIONS = 48  # sent at a time
+_FIRST_SECONDS = 3.0  # for embedding before the first training
+_FIRST_STEP, _MIN_FIRST = 32, 64  # images
+_STEP_SECONDS = 2.0  # of embedding, after which training can run
+_GROWTH = 2  # the model is trained again when the number of images has grown by this factor
 _SEED = 0
 
 
@@ -53,18 +54,102 @@ class SessionVectors:
     @classmethod
     def load(cls, session: Session, encoder: str, send: Send) -> "SessionVectors":
         """Load the embeddings of all present images; those without one are embedded now."""
-        positions, n_known = session.images.askable, len(session.images)
-        cache = EmbeddingCache(session.path / EMBEDDINGS)
 
         def progress(done: int, total: int) -> None:
             send({"event": "embedding", "done": done, "total": total})
 
-        files = image_files(session, positions.tolist())
-        found = embed(files, make_encoder(encoder), cache, progress)
-        for one in found.skipped:
-            send({"event": "skipped", "name": one.name, "reason": one.reason})
+        loaded = cls.of(session, _encoder(session, encoder), session.images.askable, progress)
+        loaded.send_skipped(send)
+        return loaded
+
+    @classmethod
+    def of(
+        cls,
+        session: Session,
+        encoder: Encoder | StoredVectors,
+        positions: Indexes,
+        progress: Progress = silent,
+    ) -> "SessionVectors":
+        """Load the embeddings of the images at `positions`; those without one are embedded now."""
+        if isinstance(encoder, StoredVectors):
+            found = encoder.embeddings(session, positions)
+            return cls(found, positions[found.positions], len(session.images))
+        cache = EmbeddingCache(session.path / EMBEDDINGS)
+        files, n_known = image_files(session, positions.tolist()), len(session.images)
+        found = embed(files, encoder, cache, progress)
         embedded = positions if found.positions is None else positions[found.positions]
         return cls(found, embedded, n_known)
+
+    def send_skipped(self, send: Send) -> None:
+        """Send the name of each image that could not be embedded, and the reason."""
+        for one in self.embeddings.skipped:
+            send({"event": "skipped", "name": one.name, "reason": one.reason})
+
+
+def _encoder(session: Session, name: str) -> Encoder | StoredVectors:
+    """Return the encoder of a session, or the vectors that it was created with."""
+    return StoredVectors.find(session) or make_encoder(name)
+
+
+class GrowingVectors:
+    """The embeddings of a session, computed in steps: questions are asked before all are there.
+
+    Images are embedded in a random order, so that the first ones are from all parts of the folder.
+
+    Parameters
+    ----------
+    session : Session
+        Open for reading.
+    encoder : str
+    send : callable
+        Sends a message to the parent process.
+    """
+
+    def __init__(self, session: Session, encoder: str, send: Send) -> None:
+        self._session, self._encoder, self._send = session, _encoder(session, encoder), send
+        askable = session.images.askable
+        self._order = stream(_SEED, "embedding order").permutation(askable)
+        self._done = self._loaded = 0
+        self._step = _FIRST_STEP
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all images are embedded and loaded."""
+        return self._loaded == len(self._order)
+
+    def first(self) -> SessionVectors:
+        """Return the embeddings that exist, or can be computed in `_FIRST_SECONDS`."""
+        end = time.monotonic() + _FIRST_SECONDS
+        while self._done < len(self._order):
+            is_enough = self._done >= _MIN_FIRST
+            if is_enough and time.monotonic() > end:
+                break
+            self._embed_more()
+        return self._load()
+
+    def grow(self) -> SessionVectors | None:
+        """Embed some more images; return the embeddings if there are many more than before."""
+        self._embed_more()
+        is_due = self._done >= _GROWTH * self._loaded or self._done == len(self._order)
+        return self._load() if is_due else None
+
+    def _embed_more(self) -> None:
+        """Embed one step, which takes a few seconds; cached embeddings take no time."""
+        start = time.monotonic()
+        chunk = self._order[self._done : self._done + self._step]
+        SessionVectors.of(self._session, self._encoder, np.sort(chunk))
+        self._done += len(chunk)
+        seconds = time.monotonic() - start
+        self._step = max(_FIRST_STEP, int(self._step * np.clip(_STEP_SECONDS / seconds, 0.5, 4)))
+        self._send({"event": "embedding", "done": self._done, "total": len(self._order)})
+
+    def _load(self) -> SessionVectors:
+        self._loaded = self._done
+        positions = np.sort(self._order[: self._done])
+        loaded = SessionVectors.of(self._session, self._encoder, positions)
+        if self.is_complete:  # so that each image is sent once
+            loaded.send_skipped(self._send)
+        return loaded
 
 
 class TrainingJob:
@@ -99,11 +184,10 @@ class TrainingJob:
         self._model_id: dict[int, int] = {}  # id in the log -> id in the model's graph
         self._merges = self._read_merges()
         self._confirmed: set[int] = set()  # rows
-        self.model = Likewise(
+        self.model: Likewise = Likewise(
             criterion.n_clusters, two_groups=criterion.two_groups, random_state=_SEED
         )
         self.model.start(self._vectors.embeddings)
-        load_calibration(self._session.model_folder(criterion.name), self.model)
 
     def run(self, criterion: Criterion) -> None:
         """Add the new answers, send questions at once, then train, save, and send questions."""
@@ -160,8 +244,8 @@ class TrainingJob:
     def _sync_confirmed(self) -> bool:
         """Pass the images of confirmed answers to the model; return whether they changed."""
         confirmed = self._session.confirmed(self._criterion.name)
-        conflicts = self.model.constraints_.conflicts  # an answer in conflict confirms nothing
-        accepted = {number for number, own in self._model_id.items() if own not in conflicts}
+        active = self.model.constraints_.active_answers  # an answer in conflict confirms nothing
+        accepted = {number for number, own in self._model_id.items() if own in active}
         images = {i for number in confirmed.keys() & accepted for i in confirmed[number]}
         rows = {int(self._row[i]) for i in images if 0 <= i < len(self._row)} - {-1}
         has_changed = rows != self._confirmed
@@ -170,12 +254,8 @@ class TrainingJob:
         return has_changed
 
     def _to_rows(self, answer: Answer) -> Answer | None:
-        """Return an answer about rows of the embeddings; None if one of its images has no row."""
-        rows = [int(self._row[i]) for i in answer.question.images]
-        if min(rows) < 0:
-            return None
-        images = sorted(rows) if answer.question.kind == "pair" else rows
-        return replace(answer, question=replace(answer.question, images=tuple(images)))
+        """Return an answer about rows of the embeddings; None if an image it needs has no row."""
+        return answer.at_positions([int(self._row[i]) for i in answer.question.images])
 
     # -- questions and results ----------------------------------------------------
 
@@ -191,17 +271,22 @@ class TrainingJob:
     def _to_positions(self, question: Question) -> Question:
         """Return a question about positions in the session."""
         positions = [int(self._vectors.positions[row]) for row in question.images]
-        images = sorted(positions) if question.kind == "pair" else positions
-        return replace(question, images=tuple(images))
+        return question.with_images(positions)
 
     def _save(self) -> None:
-        """Save results, calibration and map, and send that the training has finished."""
+        """Save results and map, and send that the training has finished."""
         session, name, model = self._session, self._criterion.name, self.model
         positions, n_answers = self._vectors.positions, len(self._model_id)
+        quality = {"accuracy": asdict(model.accuracy_estimate_), "advice": asdict(model.advice_)}
         results = save_matched_results(
-            session, name, model, positions, n_answers=n_answers, keys=self._keys()
+            session,
+            name,
+            model,
+            positions,
+            n_answers=n_answers,
+            keys=self._keys(),
+            quality=quality,
         )
-        save_calibration(session.model_folder(name), model)
         rows: Floats = model.embeddings_
         save_map(session, name, positions, project_2d(rows, model.labels_))
         log_ids = {own: number for number, own in self._model_id.items()}
@@ -212,7 +297,6 @@ class TrainingJob:
                 "n_answers": n_answers,
                 "n_moved": int(results.moved.sum()),
                 "n_violations": int(model.violations_),
-                "n_determined": model.n_determined_,
                 "label_issues": label_issue_messages(model.label_issues_, log_ids, positions),
             }
         )
@@ -241,25 +325,3 @@ def label_issue_messages(
         for issue in issues
         if issue.answer_id in log_ids
     ]
-
-
-def save_calibration(folder: Path, model: Likewise) -> None:
-    """Save the state of the temperature scaler, if possible; without it, scaling starts again."""
-
-    def write(descriptor: int) -> None:
-        with os.fdopen(descriptor, "wb", closefd=False) as stream:
-            np.savez(stream, allow_pickle=False, **model.temperature_scaler_.get_state())
-
-    with contextlib.suppress(SessionError):
-        write_atomic(folder / CALIBRATION, write)
-
-
-def load_calibration(folder: Path, model: Likewise) -> None:
-    """Load the state of the temperature scaler; a missing or damaged file is ignored."""
-    path = folder / CALIBRATION
-    with (
-        contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile),
-        open(path if path.exists() else folder / CALIBRATION_0_1, "rb") as stream,
-        np.load(stream, allow_pickle=False) as file,
-    ):
-        model.temperature_scaler_.set_state(file)

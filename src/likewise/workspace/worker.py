@@ -1,9 +1,8 @@
-"""The training worker, from the parent's side: start the process, restart it, exchange messages."""
+"""Worker: starts the training process, restarts it when it ends, exchanges messages with it."""
 
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from likewise.operating_system import KILLED
 from likewise.workspace.worker_process import (
     MAX_REASON,
     Message,
@@ -175,7 +175,7 @@ class WorkerEnd:
 
 def _reason(status: int, stderr: IO[bytes]) -> str:
     """Return why a process ended that has not reported it, in one line."""
-    if status == -signal.SIGKILL:
+    if status == KILLED:
         return "it was killed"
     if status < 0:
         return f"it was ended by signal {-status}"

@@ -1,4 +1,4 @@
-"""The worker process: ``python -m likewise.workspace.worker_process SESSION ENCODER``.
+"""Main program of the training process; requests and messages are lines of JSON.
 
 Protocol, one JSON object per line. On stdin it receives ``{"train": CRITERION}``, and
 ``{"reload": true}`` after the images of the session have changed. On stdout it sends events, see
@@ -7,11 +7,9 @@ questions}, and ``failed`` {reason} before it exits because of an error. It read
 session and saves results in the session folder. It ends with its parent.
 """
 
-import ctypes
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 import traceback
@@ -20,16 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise.errors import LikewiseError
+from likewise.operating_system import end_with_parent, lower_priority
 
 if TYPE_CHECKING:
     from likewise.session.session import Session
-    from likewise.workspace.training_job import SessionVectors, TrainingJob
+    from likewise.workspace.training_job import GrowingVectors, SessionVectors, TrainingJob
 
 Message = dict[str, Any]
 Send = Callable[[Message], None]
-_PR_SET_PDEATHSIG = 1
 _RELOAD = ""  # instead of the name of a criterion, which is never empty
-_NICENESS = 5
 MAX_REASON = 300  # characters
 
 
@@ -84,20 +81,46 @@ def describe_error(error: BaseException) -> str:
 
 def _run(path: Path, encoder: str, send: Send, requests: "queue.SimpleQueue[str]") -> None:
     from likewise.session.session import Session
-    from likewise.workspace.training_job import SessionVectors, TrainingJob
+    from likewise.workspace.training_job import GrowingVectors
 
     with Session.open(path, write=False) as session:
         is_first = True
         while True:
-            vectors = SessionVectors.load(session, encoder, send)
+            growing = GrowingVectors(session, encoder, send)
+            vectors: SessionVectors | None = growing.first()
             if is_first:
                 limit_cpu_use()
             is_first = False
-            send({"event": "ready", "n_images": len(vectors.positions)})
-            jobs: dict[int, TrainingJob] = {}
-            while (name := _next_request(requests)) != _RELOAD:
-                _train(session, vectors, jobs, name, send)
+            while vectors is not None:
+                send({"event": "ready", "n_images": len(vectors.positions)})
+                vectors = _serve(session, vectors, growing, send, requests)
             session.reload()
+
+
+def _serve(
+    session: "Session",
+    vectors: "SessionVectors",
+    growing: "GrowingVectors",
+    send: Send,
+    requests: "queue.SimpleQueue[str]",
+) -> "SessionVectors | None":
+    """Train what is requested, and embed more images when nothing is.
+
+    Returns
+    -------
+    vectors : SessionVectors or None
+        Of more images; None if the session has to be read again.
+    """
+    jobs: dict[int, TrainingJob] = {}
+    while True:
+        while requests.empty() and not growing.is_complete:
+            more = growing.grow()
+            if more is not None:
+                return more
+        name = _next_request(requests)
+        if name == _RELOAD:
+            return None
+        _train(session, vectors, jobs, name, send)
 
 
 def _train(
@@ -153,14 +176,8 @@ def limit_cpu_use() -> None:
     """Train with half of the cores at low priority, so that the page stays responsive."""
     from threadpoolctl import threadpool_limits
 
-    os.nice(_NICENESS)
+    lower_priority()
     threadpool_limits(max(1, (os.cpu_count() or 2) // 2))  # also sets the threads of PyTorch
-
-
-def end_with_parent() -> None:
-    """On Linux, ask the kernel to kill this process with its parent; else stdin is closed then."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""A workspace: an open session with its criteria, a training worker, and an event bus."""
+"""Workspace: an open session with its criteria, training worker, folder watch and events."""
 
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
-from typing import Self
+from typing import Any, Self
 
 from likewise.constraints.serialization import question_from_json
 from likewise.errors import LikewiseError
@@ -18,6 +19,7 @@ from likewise.workspace.worker import Worker
 from likewise.workspace.worker_process import Message
 
 IMAGE_CHANGES = ("added", "renamed", "returned", "missing", "broken")
+N_FIRST_THUMBNAILS = 4  # of a session on the start page
 _TRAIN_IDLE_SECONDS = 1.5  # seconds without a further answer, after which training starts
 Listener = Callable[[Message], None]
 
@@ -60,12 +62,16 @@ class Workspace:
         Whether a worker process trains; without one, questions are random pairs.
     default_criterion : str, optional
         The criterion of the empty name; by default the oldest.
+    scan_at_once : bool
+        Whether the image folder is scanned at the start, since not all of it was read yet.
+    pictures : str, optional
+        Of a session of vectors: folder or address of the images.
 
     Attributes
     ----------
     events : EventBus
         ``starting``, ``embedding`` {done, total}, ``ready`` {n_images}, ``training`` {criterion},
-        ``trained`` {criterion, n_answers, n_moved, n_violations, n_determined},
+        ``trained`` {criterion, n_answers, n_moved, n_violations},
         ``worker_exited`` {reason, message, was_ready}, ``problem`` {message},
         ``answers`` {criterion}, ``groups`` {criterion}, ``criteria``,
         ``images`` {number of images by kind of change}, ``folder`` {message}.
@@ -89,23 +95,30 @@ class Workspace:
         encoder: str = "bundled",
         has_worker: bool = True,
         default_criterion: str = "",
+        scan_at_once: bool = False,
+        pictures: str | None = None,
     ) -> None:
-        self.session, self.encoder, self._default = session, encoder, default_criterion
-        self.events, self.thumbnails = EventBus(), Thumbnails(session)
+        self.session = session
+        self.encoder = encoder
+        self._default = default_criterion
+        self.events: EventBus = EventBus()
+        self.thumbnails: Thumbnails = Thumbnails(session, pictures)
         self.worker_state: Message = {"event": "starting"}
         self.problem: str | None = None
         self.folder_problem: str | None = None
         self.skipped_images: list[Message] = []
-        self.n_worker_exits = 0
+        self.n_worker_exits: int = 0
         self._has_failed_after_ready = False
-        self.is_ready = threading.Event()
+        self.is_ready: threading.Event = threading.Event()
         self._lock = threading.RLock()
         self._criteria: dict[int, CriterionSession] = {}
         self._n_new: dict[str, int] = {}  # answers since training was last requested
         self._timers: dict[str, threading.Timer] = {}
         self._is_closed = False
         self._worker = Worker(session.path, encoder, self._receive) if has_worker else None
-        self._watch = FolderWatch(session, self._images_changed, self._folder_changed)
+        self._watch = FolderWatch(
+            session, self._images_changed, self._folder_changed, at_once=scan_at_once
+        )
 
     def __enter__(self) -> Self:
         if self._worker is not None:
@@ -113,10 +126,20 @@ class Workspace:
             self._watch.start()
             # The first gallery needs this module; import it before a person waits for it.
             threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
+            threading.Thread(target=self._make_first_thumbnails, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _make_first_thumbnails(self) -> None:
+        """Make the thumbnails that the start page shows of this session."""
+        first = sorted(
+            self.session.images.askable.tolist(), key=self.session.images.hashes.__getitem__
+        )
+        for image in first[:N_FIRST_THUMBNAILS]:
+            with contextlib.suppress(LikewiseError, OSError):
+                self.thumbnails.thumbnail(image)
 
     def close(self) -> None:
         """Stop the worker and close the session."""
@@ -154,6 +177,28 @@ class Workspace:
         self.criterion(added.name)
         self.events.publish({"event": "criteria"})
         return added
+
+    def change_criterion(self, name: str, **changes: Any) -> Criterion:
+        """Change the number of groups or the wording of a criterion; answers are kept.
+
+        Parameters
+        ----------
+        name : str
+        changes
+            ``n_clusters``: an integer, or None if unknown; ``pair_text``, ``choice_text``: the
+            questions in the person's words, empty for those made from the name.
+        """
+        known = self.session.criterion(name)
+        for text in ("pair_text", "choice_text"):
+            if text in changes:
+                changes[text] = (changes[text] or "").strip() or None
+        if "n_clusters" in changes:
+            changes["two_groups"] = changes["n_clusters"] == 2
+        changed = self.session.change_criterion(replace(known, **changes))
+        if changed != known:
+            self._train(name)
+        self.events.publish({"event": "criteria"})
+        return changed
 
     def _criterion_changed(self, name: str, event: str, n_answers: int) -> None:
         """Publish a change; train after some answers, or when no further one arrives."""

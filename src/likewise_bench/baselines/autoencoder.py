@@ -14,14 +14,13 @@ from likewise.estimators.data import Data
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import Network, NetworkOutput
 from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner
+from likewise.estimators.questioners import unit_rows
 from likewise.nn.losses.clustering import sharpen, soft_assignment, target_divergence
 from likewise.random_streams import derive
 from likewise.types import Floats
-from likewise_bench.baselines.input_scaling import WIDTH
-from likewise_bench.baselines.network_baseline import NetworkBaseline
+from likewise_bench.baselines.network_baseline import WIDTH, NetworkBaseline
 
 AUTOENCODER_PLAN = TrainingPlan(
     warmup_epochs=30,

@@ -10,13 +10,12 @@ from likewise.constraints.question import Question
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.data import Data
 from likewise.estimators.fit_rounds import Watch
-from likewise.estimators.pair_questioner import recently_passed
 from likewise.estimators.parts import Learner, QueryState, Questioner
+from likewise.estimators.questioners import recently_passed
 from likewise.oracles.base import Oracle
-from likewise.progress import Progress
 from likewise.queries.base import encode_pairs
 from likewise.random_streams import derive
-from likewise.types import Floats, Indexes
+from likewise.types import Floats, Indexes, Progress
 from likewise_bench.baselines.constrained_kmeans import squared_distances
 from likewise_bench.baselines.partition_learner import PartitionBaseline, PartitionLearner
 

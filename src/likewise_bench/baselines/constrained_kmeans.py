@@ -10,8 +10,8 @@ import numpy.typing as npt
 from likewise.constraints.graph import ConstraintGraph
 from likewise.errors import LikewiseWarning
 from likewise.estimators.data import Data
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.queries.base import QueryStrategy
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from likewise.estimators.data import Data
 from likewise.estimators.deep.networks import NetworkOutput
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.nn.losses.constrained import pairwise_nll
 from likewise.queries.base import QueryStrategy
 from likewise_bench.baselines.autoencoder import (

@@ -16,9 +16,9 @@ from likewise.estimators.deep.cc import CCObjective
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
-from likewise.estimators.pair_questioner import RECENT
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
+from likewise.estimators.questioners import RECENT
 from likewise.oracles.base import Oracle
 from likewise.random_streams import stream
 from likewise.types import Indexes

@@ -1,22 +1,92 @@
-"""Base class of the baselines that train a network: parameters, and a network on the input."""
+"""Base class of the baselines that train a network: parameters, scaled input, the network."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from torch import nn
+import numpy as np
+import torch
+from torch import Tensor, nn
 
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.data import Data, InputSpec
-from likewise.estimators.deep.inputs import make_views, network_input
+from likewise.estimators.data import Data, InputSpec, VectorData
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.deep.networks import ClusterNetwork, Network
+from likewise.estimators.deep.networks import (
+    ClusterNetwork,
+    Network,
+    block_scaling,
+    make_views,
+    network_input,
+)
 from likewise.estimators.deep.objective import Objective
+from likewise.estimators.kernel.features import pca_axes
 from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig, TrainingPlan
 from likewise.nn.backbones import make_backbone
 from likewise.nn.heads import VectorTrunk
-from likewise_bench.baselines.input_scaling import LeadingDirections, make_scaling
+from likewise.random_streams import stream
+from likewise.types import Floats
+
+WIDTH = 256
+_FIT_ROWS = 8_000
+
+
+class LeadingDirections(nn.Module):
+    r"""Keep the `width` leading principal directions; fitted once, saved with the model.
+
+    Notes
+    -----
+    The directions are rotated, so that each column contains a part of all of them and none
+    dominates: networks train better on such columns, and an augmentation that drops columns
+    loses a part of every direction. The rows are divided by one number, so that columns have mean
+    square 1 on average ([DEC]_ section 4.2). Distances keep their proportions. If there are no
+    more columns than `width`, the columns themselves are kept.
+
+    Parameters
+    ----------
+    n_columns, width : int
+    """
+
+    def __init__(self, n_columns: int, width: int = WIDTH) -> None:
+        super().__init__()
+        self.n_out = min(n_columns, width)
+        self.axes: Tensor
+        self.register_buffer("axes", torch.zeros(n_columns, self.n_out))
+
+    def fit(self, rows: Floats) -> None:
+        """Fit to centred rows."""
+        sample = rows[:: -(-len(rows) // _FIT_ROWS)]
+        n_columns = sample.shape[1]
+        axes = np.eye(n_columns, dtype=np.float32)
+        if n_columns > self.n_out:
+            axes = pca_axes(sample, self.n_out) @ _rotation(self.n_out)
+        root_mean_square = float(np.sqrt(np.square(sample @ axes).mean(dtype=np.float64)))
+        self.axes.copy_(torch.from_numpy(axes / max(root_mean_square, 1e-12)))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return ``(b, n_out)``."""
+        return rows @ self.axes
+
+
+def _rotation(width: int) -> Floats:
+    """Return a random rotation, always the same."""
+    draws = stream(0, "turn").standard_normal((width, width))
+    rotation: Floats = np.linalg.qr(draws)[0].astype(np.float32)
+    return rotation
+
+
+def make_scaling(data: Data, width: int = WIDTH) -> nn.Sequential:
+    """Return standardisation and leading directions, fitted unless the vectors are missing."""
+    n_columns = data.n_columns
+    assert n_columns is not None  # vectors
+    scaling = block_scaling(data)
+    directions = LeadingDirections(n_columns, width)
+    if isinstance(data, VectorData):
+        step = -(-len(data) // _FIT_ROWS)
+        sample = torch.from_numpy(np.ascontiguousarray(data.matrix[::step], dtype=np.float32))
+        directions.fit(scaling(sample).numpy())
+    return nn.Sequential(scaling, directions)
+
 
 TWO_VIEW_PLAN = TrainingPlan(epochs_per_round=40, batch_size=256)  # of PICA, IDFD and GCC
 #: Called with backbone and number of features, and ``scaling=``.

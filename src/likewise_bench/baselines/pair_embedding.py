@@ -11,9 +11,9 @@ from torch import Tensor
 
 from likewise.estimators.data import Data
 from likewise.estimators.deep.networks import NetworkOutput
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.nn.losses.contrastive import at_least_float32
 from likewise.nn.losses.dsac import squared_distances
 from likewise.queries.base import QueryStrategy

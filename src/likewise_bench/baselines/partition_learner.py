@@ -14,9 +14,8 @@ from likewise.estimators.data import Data, VectorData
 from likewise.estimators.kmeans import centroid_distances, distance_soft_assign, mean_margin
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
-from likewise.progress import Progress
-from likewise.types import Floats, Indexes
-from likewise_bench.baselines.input_scaling import make_scaling
+from likewise.types import Floats, Indexes, Progress
+from likewise_bench.baselines.network_baseline import make_scaling
 
 _CHUNK = 4096  # rows scaled together
 

@@ -8,8 +8,8 @@ import numpy as np
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relations
 from likewise.estimators.data import Data
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.queries.base import QueryStrategy
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes

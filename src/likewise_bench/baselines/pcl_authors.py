@@ -10,15 +10,13 @@ from torch import Tensor
 
 from likewise.errors import InvalidParameterError
 from likewise.estimators.data import Data
-from likewise.estimators.deep.inputs import make_views
 from likewise.estimators.deep.learner import PREDICT_BATCH, NetworkLearner
-from likewise.estimators.deep.networks import ClusterNetwork, cluster_network_factory
-from likewise.estimators.deep.objective import Batch
+from likewise.estimators.deep.networks import ClusterNetwork, cluster_network_factory, make_views
+from likewise.estimators.deep.objective import Batch, LabelExtension
 from likewise.estimators.deep.pcl import PAPER, PCL, ContextNetwork, PCLObjective
-from likewise.estimators.deep.relations import LabelExtension
-from likewise.estimators.pair_questioner import PairQuestioner
 from likewise.estimators.params import NetworkConfig, check_choice
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import PairQuestioner
 from likewise.nn.losses.constrained import positive_weights
 from likewise.queries.base import FloatArray, Pool, QueryStrategy
 from likewise.queries.candidates import all_pairs
@@ -105,6 +103,7 @@ class PCLAuthors(PCL):
             "two_groups": False,
             "attention": "plain",
             "weights": "authors",
+            "norm": "global",
             "assignment_similarity": "dot",
             "strategy": "joint-authors",
             "fixed_batches": True,

@@ -18,10 +18,9 @@ from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import EmbeddingNetwork
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
-from likewise.estimators.label_questioner import check_open, closed_images
-from likewise.estimators.pair_questioner import unit_rows
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, QueryState, Questioner, State
+from likewise.estimators.questioners import check_open, closed_images, unit_rows
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 from likewise_bench.baselines.network_baseline import NetworkBaseline

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from likewise.estimators.data import Data
 from likewise.estimators.deep.networks import NetworkOutput
 from likewise.estimators.deep.objective import Batch
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.nn.training import generator
 from likewise.queries.base import QueryStrategy
 from likewise.types import Floats

@@ -42,7 +42,7 @@ Strategy = Annotated[
 ]
 Kinds = Annotated[
     str | None,
-    typer.Option("--kinds", metavar="pair,choice,label", help="Kinds of questions allowed."),
+    typer.Option("--kinds", metavar="pair,choice,grid,label", help="Kinds of questions allowed."),
 ]
 Protocol = Annotated[str, typer.Option("--protocol", metavar="transductive|inductive")]
 TestFraction = Annotated[

@@ -11,7 +11,7 @@ import numpy as np
 from likewise.errors import DatasetError, LikewiseWarning
 from likewise.images.collection import summarize_skipped
 from likewise.images.files import read_folder
-from likewise.progress import Progress, silent
+from likewise.types import Progress, silent
 from likewise_bench.datasets.base import Dataset, some
 
 _FORM = "the first column must be the file path in the folder, every other column a criterion"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.errors import DatasetError
-from likewise.images.arrays import ArrayCollection
+from likewise.images.in_memory import ArrayCollection
 from likewise_bench.datasets.archives import (
     ArchiveCollection,
     Form,

@@ -12,8 +12,8 @@ from likewise.errors import InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.objective import Batch
+from likewise.estimators.params import defaults
 from likewise.estimators.registry import method_class
-from likewise.estimators.settings import defaults
 from likewise_bench.plots.plotted_run import Request, set_up
 from likewise_bench.plots.style import colour, new_figure
 from likewise_bench.spec import RunSpec

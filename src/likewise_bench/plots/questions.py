@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from likewise.constraints.question import Answer
 from likewise.errors import InvalidParameterError
-from likewise.estimators.deep.seeded_kmeans import NO_LABEL, Clusters, seeded_kmeans
-from likewise.estimators.label_questioner import choose_images
-from likewise.queries.dsac import pace, pseudo_labels, self_paced_weights
+from likewise.estimators.deep.dsac_targets import NO_LABEL, Clusters, seeded_kmeans
+from likewise.estimators.questioners import choose_images
+from likewise.queries.density import pace, pseudo_labels, self_paced_weights
 from likewise.random_streams import stream
 from likewise_bench.plots.plotted_run import PlottedRun, Request, set_up
 from likewise_bench.plots.style import colour, new_figure, show_image
@@ -59,6 +59,10 @@ def _framed_images(answer: Answer) -> list[tuple[int, str]]:
         return [(image, ink) for image in images]
     if answer.question.kind == "label":
         return [(images[0], "#000000")]
+    if answer.question.kind == "grid":
+        inks = ["different" if i in answer.ticked else "same" for i in answer.question.asked]
+        asked = zip(answer.question.asked, inks, strict=True)
+        return [(images[-1], "#000000"), *((image, _FRAME_COLOURS[ink]) for image, ink in asked)]
     shown = zip(images[1:], answer.question.groups or (), strict=False)
     representatives = [
         (image, _FRAME_COLOURS["same" if group == answer.answer else "different"])

@@ -1,6 +1,5 @@
 """Results files: one JSON line per run, each written atomically."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from likewise.errors import OutputError, ResultsFileError
+from likewise.operating_system import OPEN_FLAGS, lock_file
 from likewise.session.atomic import write_atomic
 from likewise_bench.sweep.spec import key_of
 
@@ -144,11 +144,13 @@ class ResultsFile:
 
     def __enter__(self) -> Self:
         try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._descriptor = os.open(
+                self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | OPEN_FLAGS, 0o644
+            )
         except OSError as error:
             raise OutputError(f"{self.path} cannot be written: {error.strerror}.") from error
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._descriptor)
             self._read_existing()
         except BlockingIOError as error:
             os.close(self._descriptor)

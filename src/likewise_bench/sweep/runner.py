@@ -18,7 +18,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from likewise import __version__
 from likewise.errors import DatasetError, LikewiseError
-from likewise.progress import Progress, silent
+from likewise.operating_system import n_available_cores, total_memory
+from likewise.types import Progress, silent
 from likewise_bench.spec import RunSpec, split_parts
 from likewise_bench.sweep.results_file import ResultsFile, Row
 from likewise_bench.sweep.spec import Sweep, spec_of
@@ -31,8 +32,8 @@ def machine() -> dict[str, str | int | float]:
     """Return the environment needed to compare timings; no host or user names."""
     environment: dict[str, str | int | float] = {
         "processor": _processor(),
-        "cores": n_cores(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "cores": n_available_cores(),
+        "memory_gb": round((total_memory() or 0) / 2**30, 1),
         "system": platform.system(),
         "python": platform.python_version(),
         "likewise": __version__,
@@ -43,13 +44,6 @@ def machine() -> dict[str, str | int | float]:
         except PackageNotFoundError:
             continue
     return environment
-
-
-def n_cores() -> int:
-    """Return the number of cores available to this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _processor() -> str:
@@ -238,12 +232,12 @@ def sweep(
         If a data set cannot be read or lacks a criterion; then nothing is run.
     """
     begin = time.perf_counter()
-    jobs = n_jobs or n_cores()
+    jobs = n_jobs or n_available_cores()
     with ResultsFile(out) as results:
         todo = [run for run in wanted.runs if not results.is_done(spec_of(run))]
         _prepare(todo, step("reading and embedding"))
         report_progress, n_made = step("runs"), 0
-        threads = max(n_cores() // jobs, 1)
+        threads = max(n_available_cores() // jobs, 1)
         for outcome in work(todo, _perform, jobs, threads):
             results.add(_row(outcome.task, outcome.result, outcome.error, threads))
             n_made += 1
@@ -257,7 +251,7 @@ def sweep(
 
 def _prepare(runs: list[RunSpec], progress: Progress) -> None:
     wanted = distinct_inputs(runs)
-    for done, outcome in enumerate(work(wanted, prepare, 1, n_cores()), start=1):
+    for done, outcome in enumerate(work(wanted, prepare, 1, n_available_cores()), start=1):
         if outcome.error is not None:
             raise DatasetError(f"Nothing was run: {outcome.error}")
         progress(done, len(wanted))

@@ -1,4 +1,8 @@
-"""Tables and their output formats: Markdown, LaTeX, CSV."""
+"""Tables and their output formats: Markdown, LaTeX, CSV.
+
+Not pandas: its Markdown and LaTeX need two more packages (tabulate, Jinja2), and a cell here is a
+mean with its deviation.
+"""
 
 import csv
 import io

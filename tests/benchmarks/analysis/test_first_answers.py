@@ -14,7 +14,7 @@ def test_no_answer_makes_the_grouping_worse(n_clusters: int | None, spread: floa
     X, truth = make_blobs(240, n_features=8, centers=8, cluster_std=spread, random_state=0)
     scores = curve(X, truth, n_clusters, seed=0)
     assert len(scores) == len(POINTS)
-    assert min(scores) > scores[0] - 0.05
+    assert min(scores) >= scores[0] - 0.05 - 1e-9
     assert scores[-1] > 0.95
 
 

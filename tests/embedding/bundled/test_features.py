@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.embedding.bundled.features import (
+from likewise.embedding.bundled.encoder import (
     COLOR_BINS,
     COLOR_GRID,
     COLOR_GRID_SIDE,

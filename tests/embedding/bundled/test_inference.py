@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from likewise.embedding.bundled.encoder import InferenceNetwork, load_inference_network, n_threads
+from likewise.embedding.bundled.encoder import InferenceNetwork, load_inference_network
+from likewise.embedding.embeddings import n_threads
 from likewise.images.collection import Pixels
 from likewise.images.resize import resize
 from tests.embedding.torch_reference import reference_blocks

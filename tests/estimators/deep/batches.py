@@ -9,7 +9,7 @@ from torch import Tensor
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import NetworkOutput
-from likewise.estimators.deep.relations import BatchRelations
+from likewise.estimators.deep.objective import BatchRelations
 
 
 def learner_of(model: InteractiveClusterer) -> NetworkLearner:

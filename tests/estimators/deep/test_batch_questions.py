@@ -14,8 +14,7 @@ from likewise.estimators.deep.objective import Batch
 from likewise.estimators.deep.occ import OCC, OCCObjective
 from likewise.estimators.deep.pcl import PCL, PCLObjective
 from likewise.estimators.params import TrainingPlan
-from likewise.oracles.base import CountingOracle
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import CountingOracle, LabelOracle
 from tests.estimators.contract_methods import METHODS
 from tests.estimators.made_data import TINY, two_factors
 

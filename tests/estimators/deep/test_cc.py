@@ -14,10 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.params import NetworkConfig, TrainingPlan
-from likewise.estimators.settings import resolve
+from likewise.estimators.params import NetworkConfig, TrainingPlan, resolve
 from likewise.metrics import accuracy
-from likewise.nn.augment.config import make_augmentation
+from likewise.nn.augmentation import make_augmentation
 from tests.estimators.deep.batches import learner_of
 
 Blobs = tuple[npt.NDArray[Any], npt.NDArray[Any]]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
-from likewise.estimators.deep.relations import constrained_batches, constrained_pairs, fraction_met
+from likewise.estimators.deep.objective import constrained_batches, constrained_pairs, fraction_met
 from likewise.nn.training import shuffled_batches
 from likewise.random_streams import stream
 
@@ -38,6 +38,15 @@ def test_a_batch_has_at_most_its_fraction_of_constrained_images_and_no_duplicate
         drawn = set(batch.tolist()) - set(before.tolist())
         assert drawn <= touched
         assert len(drawn) <= 10
+
+
+def test_answers_that_share_an_image_fill_the_stated_fraction_of_a_batch() -> None:
+    graph = ConstraintGraph(400)
+    for image in range(1, 101):
+        graph.add(0, image, Relation.DIFFERENT)  # a half of each pair is the same image
+    for batch in constrained_batches(graph, 40, 0, epoch=0, fraction=0.75):
+        assert (batch[:30] <= 100).all()
+        assert 0 in batch[:30]
 
 
 def test_without_answers_batches_are_shuffled_uniformly() -> None:
@@ -72,7 +81,7 @@ def test_the_same_epoch_gives_the_same_batches_and_another_gives_others() -> Non
 
 @settings(max_examples=30, deadline=None)
 @given(n=st.integers(2, 40), size=st.integers(1, 50), seed=st.integers(0, 99))
-def test_every_batch_is_full_whatever_the_answers(n: int, size: int, seed: int) -> None:
+def test_every_batch_is_full_for_any_answers(n: int, size: int, seed: int) -> None:
     graph, rng = ConstraintGraph(n), stream(seed, "any")
     for _ in range(n):
         i, j = rng.choice(n, 2, replace=False)

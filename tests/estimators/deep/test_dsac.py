@@ -11,20 +11,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
 from likewise.errors import InvalidParameterError, LikewiseWarning, UnknownNameError
-from likewise.estimators.deep.dsac import DSAC, DSACObjective
-from likewise.estimators.deep.dsac_targets import Targets, labels_of, make_targets
-from likewise.estimators.deep.seeded_kmeans import (
+from likewise.estimators.deep.dsac import DSAC, DSACObjective, labelled_batches
+from likewise.estimators.deep.dsac_targets import (
     NO_LABEL,
     Clusters,
+    Targets,
     assign_to_centres,
+    labels_of,
+    make_targets,
     seeded_kmeans,
     soft_assign,
 )
-from likewise.estimators.params import NetworkConfig, TrainingPlan
-from likewise.estimators.settings import resolve
+from likewise.estimators.deep.objective import Batch
+from likewise.estimators.params import NetworkConfig, TrainingPlan, resolve
 from likewise.metrics import accuracy
-from likewise.oracles.base import CountingOracle
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import CountingOracle, LabelOracle
 from likewise.random_streams import stream
 from tests.estimators.deep.batches import learner_of
 from tests.estimators.made_data import TINY, two_factors
@@ -242,11 +243,13 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
 
 def test_pseudo_labels_are_spread_to_the_given_number_of_images() -> None:
     def n_taught(**given: Any) -> int:
+        given = {"spread_first": 0, "spread_more": 0, **given}
         model = make(**given).fit(X, oracle=LabelOracle(FAINT), n_questions=6)
         return int((targets(model).targets >= 0).sum())
 
     assert n_taught() == n_taught(pseudo_labels=False) == 6
-    assert n_taught(spread_first=5) > 6
+    assert 6 < n_taught(spread_first=5) <= 16
+    assert n_taught(spread_first=5, spread_more=5) > n_taught(spread_first=5)
     assert n_taught(spread_first=5, pseudo_labels=False) == 6
 
 
@@ -259,6 +262,75 @@ def test_invalid_parameters_raise_an_error() -> None:
         make(pretrain="simcl").fit(X)
     with pytest.raises(InvalidParameterError, match="n_candidates must be an integer >= 1, got 0"):
         make(n_candidates=0).fit(X)
+
+
+# -- order and balance of Algorithm 2 ------------------------------------------
+
+
+def test_a_round_uses_the_clusters_found_after_the_training_before() -> None:
+    model = make().start(X)
+    model.tell([Question.label(image) for image in range(8)], [str(c) for c in FAINT[:8]])
+    before = clusters(model)
+    model.train()
+    np.testing.assert_array_equal(targets(model).clusters, before.clusters)
+    np.testing.assert_array_equal(targets(model).targets[:8] >= 0, True)
+    after = clusters(model)  # seeded by the labels, in the new embedding
+    classes = labels_of(model.constraints_, 2)
+    np.testing.assert_array_equal(after.clusters[:8], classes[:8])
+    model.train()
+    np.testing.assert_array_equal(targets(model).clusters, after.clusters)
+
+
+def test_every_batch_has_images_with_and_without_a_label() -> None:
+    known = np.arange(0, 12, 2)
+    batches = list(labelled_batches(known, 200, 40, seed=0, epoch=1))
+    assert {len(batch) for batch in batches} == {40}
+    for batch in batches:
+        assert np.isin(batch, known).sum() == 6
+    others = np.concatenate([np.setdiff1d(batch, known) for batch in batches])
+    assert len(others) == len(set(others)) == 170  # five whole batches of the 194
+    many = next(labelled_batches(np.arange(100), 200, 40, seed=0, epoch=1))
+    assert (many < 100).sum() == 20  # as in the collection
+    again = list(labelled_batches(known, 200, 40, seed=0, epoch=1))
+    assert all(np.array_equal(a, b) for a, b in zip(batches, again, strict=True))
+
+
+@pytest.mark.parametrize("n_known", [1, 25, 39, 40])
+def test_batches_are_full_for_any_number_of_labels(n_known: int) -> None:
+    for batch in labelled_batches(np.arange(n_known), 40, 20, seed=0, epoch=0):
+        assert len(set(batch.tolist())) == len(batch) == 20
+
+
+def test_the_pull_does_not_depend_on_the_length_of_embeddings() -> None:
+    def pull(scale: float, **given: Any) -> float:
+        model = make(pull=1.0, **given).start(X)
+        learner = learner_of(model)
+        learner.constraints = model.constraints_
+        with torch.no_grad():
+            for name, parameter in learner.network.named_parameters():
+                parameter.mul_(scale if name.startswith("embed.") else 1.0)
+        objective(model).before_prediction(learner)
+        objective(model).begin_training(learner)
+        learner.epoch = 1
+        return objective(model).terms(Batch(learner, 0, np.arange(120)))["pull"].item()
+
+    assert pull(1.0) == pytest.approx(pull(10.0), rel=1e-3)
+    assert pull(10.0, relative_pull=False) == pytest.approx(
+        100 * pull(1.0, relative_pull=False), rel=1e-3
+    )
+
+
+def test_pretraining_has_its_own_step_size() -> None:
+    plan = QUICK.replace(warmup_epochs=2)
+    seen: list[tuple[bool, float]] = []
+    model = make(plan=plan, pretrain="simclr", pretrain_learning_rate=0.05)
+
+    def watch(done: int, total: int) -> None:
+        group = learner_of(model).optimiser.param_groups[0]
+        seen.append(("simclr" in model.history_[-1], group["lr"]))
+
+    model.fit(X, oracle=LabelOracle(FAINT), n_questions=6, progress=watch)
+    assert set(seen) == {(True, 0.05), (False, 0.01)}
 
 
 # -- its parts ----------------------------------------------------------------

@@ -10,15 +10,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
+from likewise.estimators.deep.objective import BatchRelations
 from likewise.estimators.deep.occ import OCC
-from likewise.estimators.deep.relations import BatchRelations
-from likewise.estimators.pair_questioner import PairQuestioner
-from likewise.estimators.params import TrainingPlan
+from likewise.estimators.params import TrainingPlan, parameters_in_force, resolve
 from likewise.estimators.parts import Prediction, QueryState
-from likewise.estimators.settings import parameters_in_force, resolve
+from likewise.estimators.questioners import PairQuestioner
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 from tests.estimators.deep.batches import loss_terms, no_relations, views, with_relation
 from tests.estimators.made_data import TINY, two_factors

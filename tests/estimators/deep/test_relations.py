@@ -5,7 +5,7 @@ import torch
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
-from likewise.estimators.deep.relations import relations_of
+from likewise.estimators.deep.objective import relations_of
 
 CPU = torch.device("cpu")
 

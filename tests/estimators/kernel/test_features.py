@@ -55,7 +55,7 @@ def test_fewer_images_than_neighbours(n: int) -> None:
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
 
 
-def test_identical_images_stay_what_they_are() -> None:
+def test_identical_images_are_not_changed() -> None:
     rows = np.tile(np.array([[0.6, 0.8]], np.float32), (30, 1))
     np.testing.assert_allclose(knn_smooth(rows, reference_rows(rows)), rows, atol=1e-6)
 

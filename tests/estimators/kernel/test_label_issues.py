@@ -11,15 +11,16 @@ from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.estimators.kernel.label_issues import (
     LabelIssue,
+    LabelIssues,
     find_label_issues,
     implicated_answers,
     most_contradicted,
+    requery_question,
     review_candidates,
 )
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.requery import LabelIssues, requery_question
 from likewise.estimators.kernel.training_set import labeled_groups
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 
 
 def _graph() -> ConstraintGraph:
@@ -43,7 +44,7 @@ def test_the_answer_that_mentions_the_doubtful_image_is_the_issue_with_its_proof
     assert [str(fact) for fact in found[0].proof] == ["2 = 4"]
 
 
-def test_a_moderate_error_probability_is_no_issue() -> None:
+def test_a_moderate_error_probability_is_not_an_issue() -> None:
     graph = _graph()
     assert find_label_issues(labeled_groups(graph, 2), {0: 0.7, 3: 0.6}, graph, 2) == ()
 
@@ -219,7 +220,9 @@ def test_some_mistakes_are_asked_again_and_corrected_within_the_budget() -> None
     for k, seed in product((3, 4), (1, 2, 3)):
         X, y = make_blobs(300, n_features=10, centers=k, cluster_std=3, random_state=0)
         oracle = _Mistakes(y, set(range(0, 300, 9)))
-        model = Likewise(k, random_state=seed).fit(X, oracle=oracle, n_questions=90)
+        model = Likewise(k, kinds="pair,choice", random_state=seed).fit(
+            X, oracle=oracle, n_questions=90
+        )
         assert len(oracle.made) >= 3  # the test would show nothing otherwise
         assert model.constraints_.n_answers <= 90
         for image in oracle.made:
@@ -230,6 +233,8 @@ def test_some_mistakes_are_asked_again_and_corrected_within_the_budget() -> None
 
 def test_there_are_hardly_any_issues_among_right_answers() -> None:
     X, y = make_blobs(300, n_features=10, centers=3, cluster_std=2, random_state=1)
-    model = Likewise(3, random_state=0).fit(X, oracle=LabelOracle(y), n_questions=60)
+    model = Likewise(3, kinds="pair,choice", random_state=0).fit(
+        X, oracle=LabelOracle(y), n_questions=60
+    )
     assert len(model.label_issues_) <= 1
     assert len(model.constraints_.answers) == 60

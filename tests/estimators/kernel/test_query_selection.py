@@ -8,6 +8,8 @@ import pytest
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.errors import LikewiseError, PoolExhaustedError
+from likewise.estimators.kernel import questioner as questioner_module
+from likewise.estimators.kernel.label_issues import LabelIssues
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kernel.query_selection import (
     representative_images,
@@ -15,9 +17,9 @@ from likewise.estimators.kernel.query_selection import (
     uncertain_regions,
 )
 from likewise.estimators.kernel.questioner import KernelQuestioner, QuestionBuilder
-from likewise.estimators.kernel.requery import LabelIssues
 from likewise.estimators.kernel.training_set import labeled_groups
 from likewise.estimators.parts import QueryState
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
 # -- which image ----------------------------------------------------------------
@@ -110,7 +112,10 @@ class _Learner:
         self.probabilities = probabilities
 
 
-def test_representatives_of_the_learned_space_follow_and_then_uncertain_regions() -> None:
+def test_representatives_of_the_learned_space_follow_and_then_uncertain_regions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questioner_module, "is_audit_due", lambda *_: False)
     rows, clump = clumps(30, 40, 28, 26, 20, 18, 16, 14, 12, 10, 8, 6)
     graph = ConstraintGraph(len(rows))
     graph.add(0, 30, Relation.DIFFERENT)  # of the first two clusters
@@ -154,7 +159,7 @@ def test_one_open_image_with_nothing_to_compare_ends_the_questions() -> None:
     assert model.questioner_.propose(3, model.query_state(), allow_fewer=True) == []
 
 
-def test_a_model_loaded_without_its_images_says_so_when_asked(tmp_path: Path) -> None:
+def test_a_model_loaded_without_its_images_is_reported_when_asked(tmp_path: Path) -> None:
     rows = stream(5, "loaded").normal(size=(20, 5)).astype(np.float32)
     Likewise(2, random_state=0).start(rows).save(f"{tmp_path}/model")
     with pytest.raises(LikewiseError, match="loaded without its images"):
@@ -202,3 +207,28 @@ def test_groups_established_after_the_last_training_are_shown_too() -> None:
     assert question is not None
     assert question.images[0] == 5
     assert question.images[1:] == (1, 0, 2, 3)
+
+
+def test_an_image_of_none_of_the_groups_shown_is_compared_with_the_others() -> None:
+    """With twelve groups, a choice shows eight of them: "none" alone would not open a new group."""
+    rng = stream(5, "groups")
+    y = np.repeat(np.arange(13), 12)
+    X = 6 * rng.normal(size=(13, 20))[y] + rng.normal(size=(156, 20))
+    model = Likewise(kinds="pair,choice", random_state=0).start(X)
+    oracle, n_followed = LabelOracle(y), 0
+    for number in range(70):
+        (question,) = model.ask(1)
+        (answer,) = oracle.answer([question])
+        model.tell([question], [answer])
+        groups = model.learner_.label_issues.groups()
+        if question.kind == "choice" and len(question.groups) >= 8 and answer.answer == "none":
+            image = question.images[0]
+            if groups.classes[image] < 0:
+                asked = {one.images[0]: one for one in model.ask(2)}  # one may be about any image
+                following = asked[image]
+                assert not set(following.representatives) & set(question.representatives)
+                n_followed += 1
+        if number % 5 == 4:
+            model.train()
+    assert n_followed
+    assert len(groups.keys) == 13

@@ -44,7 +44,7 @@ def test_a_few_labels_turn_the_clusters_to_the_criterion(truth: Indexes) -> None
     assert [found[i] for i in images.tolist()] == classes.tolist()
 
 
-def test_labelled_images_belong_to_their_group_whatever_the_features_say() -> None:
+def test_labelled_images_belong_to_their_group_for_any_features() -> None:
     images = np.arange(6)
     classes = np.array([0, 1, 0, 1, 1, 0])
     partition = make_partition(4).fit(images, classes)

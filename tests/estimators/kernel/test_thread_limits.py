@@ -13,8 +13,7 @@ from likewise.estimators.kernel import (
     loo_tuning,
     query_selection,
     seeded_partition,
-    visual_words,
-    whitening,
+    two_stage,
 )
 from likewise.estimators.thread_limits import single_threaded
 
@@ -57,9 +56,9 @@ def test_threads_are_restored_after_an_error() -> None:
         kmeans.fit_centroids,
         feature_spaces.FeatureSpaces._fit_partitions,
         seeded_partition.SeededPartition.fit,
-        visual_words.VisualWords._fit_codebook,
+        features.VisualWords._fit_codebook,
         loo_tuning.LeaveOneOut.tune,
-        whitening.fit_whitening,
+        two_stage.fit_whitening,
     ],
 )
 def test_repeated_computations_on_few_rows_are_single_threaded(

@@ -9,7 +9,7 @@ import pytest
 from likewise import LabelOracle, Likewise
 from likewise.embedding.embeddings import Embeddings, LocalFeatures, quantize
 from likewise.errors import InvalidParameterError
-from likewise.estimators.kernel.visual_words import VisualWords
+from likewise.estimators.kernel.features import VisualWords
 from likewise.metrics import accuracy
 from likewise.random_streams import stream
 

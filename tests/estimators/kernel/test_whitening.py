@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from likewise.errors import ModelFileError
-from likewise.estimators.kernel.release_0_1 import upgrade_state
 from likewise.estimators.kernel.training_set import TrainingSet
-from likewise.estimators.kernel.two_stage import TwoStageLearner
-from likewise.estimators.kernel.whitening import fit_whitening
+from likewise.estimators.kernel.two_stage import TwoStageLearner, fit_whitening
+from likewise.estimators.release_0_1 import upgrade_likewise_state
 from likewise.random_streams import stream
 
 
@@ -118,4 +117,4 @@ def test_pseudo_labels_come_from_the_predictions_of_the_same_stage() -> None:
 def test_a_model_saved_before_release_0_1_is_refused() -> None:
     """It would be read as one that has no answers."""
     with pytest.raises(ModelFileError, match=r"saved by a version before.*train it again"):
-        upgrade_state({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})
+        upgrade_likewise_state({"kernel.weights": np.ones(2), "kernel.axes": np.eye(2)})

@@ -11,7 +11,7 @@ from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.registry import method_class
 from likewise.metrics import accuracy
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.queries.registry import STRATEGIES
 from likewise_bench.baselines import METHODS
 from tests.likewise_bench.baselines.contract_methods import CONTRACT_METHODS

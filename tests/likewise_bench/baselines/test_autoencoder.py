@@ -15,7 +15,7 @@ from likewise.nn.training import generator
 from likewise.random_streams import stream
 from likewise_bench.baselines.autoencoder import AutoencoderNetwork, reconstruction_loss
 from likewise_bench.baselines.dec import DEC, IDEC
-from likewise_bench.baselines.input_scaling import LeadingDirections
+from likewise_bench.baselines.network_baseline import LeadingDirections
 from likewise_bench.baselines.variational import (
     DCGMM,
     VAE,

@@ -8,7 +8,7 @@ from likewise.constraints.question import SAME, Relation
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 from likewise_bench.baselines.cobra import Cobra, make_super_instances
 from tests.estimators.made_data import two_factors

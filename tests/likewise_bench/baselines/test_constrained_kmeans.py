@@ -10,7 +10,7 @@ from likewise.constraints.question import Relation
 from likewise.errors import LikewiseWarning
 from likewise.estimators.kmeans import KMeans
 from likewise.metrics import accuracy
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 from likewise_bench.baselines.constrained_kmeans import (
     CopKMeans,

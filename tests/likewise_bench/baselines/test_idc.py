@@ -11,8 +11,7 @@ from likewise.errors import PoolExhaustedError
 from likewise.estimators.kernel.training_set import LabeledGroups, labeled_groups
 from likewise.estimators.params import TrainingPlan
 from likewise.metrics import accuracy
-from likewise.oracles.base import CountingOracle
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import CountingOracle, LabelOracle
 from likewise_bench.baselines.choice_feedback import (
     feedback_from_groups,
     hardness,

@@ -9,12 +9,11 @@ import torch
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Relation
 from likewise.errors import UnknownNameError
+from likewise.estimators.deep.objective import fraction_met
 from likewise.estimators.deep.pcl import ContextNetwork
-from likewise.estimators.deep.relations import fraction_met
-from likewise.estimators.pair_questioner import PairQuestioner
-from likewise.estimators.params import NetworkConfig, TrainingPlan
-from likewise.estimators.settings import resolve
-from likewise.oracles.simulated import LabelOracle
+from likewise.estimators.params import NetworkConfig, TrainingPlan, resolve
+from likewise.estimators.questioners import PairQuestioner
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 from likewise_bench.baselines.pcl_authors import JointAuthors, PCLAuthors, fixed_batches
 from tests.estimators.deep.batches import learner_of, loss_terms, no_relations, views

@@ -5,7 +5,7 @@ import pytest
 
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.params import TrainingPlan
-from likewise.oracles.simulated import LabelOracle
+from likewise.oracles.base import LabelOracle
 from likewise_bench.baselines.tod import TOD
 from tests.likewise_bench.baselines.crossed_groupings import SMALL, crossed_groupings
 

@@ -15,6 +15,7 @@ FIELDS = (
     *("seed", "n_images", "n_clusters", "n_questions", "n_answers"),
     *("nmi", "ari", "acc", "fmi", "pair_f1", "raw", "unasked", "test"),
     *("baselines", "curve", "seconds", "peak_memory_mb"),
+    *("estimate", "estimate_low", "estimate_high", "same_share", "largest_component"),
 )
 DIGITS = ("bench", "run", "--dataset", "digits", "--by", "digit", "--method", "kmeans")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.images.arrays import ArrayCollection
 from likewise.images.collection import ImageCollection
+from likewise.images.in_memory import ArrayCollection
 from likewise.images.resize import resize
 from likewise_bench.datasets import Dataset, load_dataset
 from likewise_bench.datasets.synthetic import Side, cross

@@ -13,8 +13,16 @@ from torch import Tensor, nn
 from likewise.errors import InvalidParameterError
 from likewise.metrics import accuracy
 from likewise.random_streams import derive, stream
-from likewise_bench.datasets.scene_renderer import PIXELS, SHAPES, SIZES, Draws, paint
-from likewise_bench.datasets.synthetic import BLOCK, FACTORS, make_scenes
+from likewise_bench.datasets.synthetic import (
+    BLOCK,
+    FACTORS,
+    PIXELS,
+    SHAPES,
+    SIZES,
+    Draws,
+    make_scenes,
+    paint,
+)
 
 Scenes = tuple[npt.NDArray[np.uint8], dict[str, npt.NDArray[np.str_]]]
 FROZEN = "50d27ea646bbbf13b5ef3378c25a2315f85fae727a23eba152946a4acb964393"

@@ -154,7 +154,7 @@ def test_method_info_agrees_with_the_classes() -> None:
     from likewise_bench.method_info import _read, info_of_class
 
     assert _read() == {name: info_of_class(name) for name in all_methods()}, _STALE
-    assert method_info("likewise")["asks"] == ["pair", "choice", "label"]
+    assert method_info("likewise")["asks"] == ["pair", "choice", "grid", "label"]
 
 
 _STALE = "run python -m likewise_bench.method_info"

@@ -4,8 +4,8 @@ import pytest
 import torch
 from kornia.filters import gaussian_blur2d
 
-from likewise.nn.augment.config import AugmentationConfig
-from likewise.nn.augment.images import blur, random_blur
+from likewise.nn.augmentation import AugmentationConfig
+from likewise.nn.image_views import blur, random_blur
 
 
 @pytest.mark.parametrize(("height", "width"), [(12, 12), (32, 20)])
@@ -23,7 +23,9 @@ def test_a_flat_picture_stays_flat() -> None:
     torch.testing.assert_close(blur(images, torch.tensor([0.1, 2.0]), 23), images)
 
 
-def test_as_many_pictures_are_blurred_as_said_each_by_its_own_width(rng: torch.Generator) -> None:
+def test_the_given_fraction_of_images_is_blurred_each_by_its_own_width(
+    rng: torch.Generator,
+) -> None:
     dot = torch.zeros(400, 3, 13, 13)
     dot[:, :, 6, 6] = 1
     peaks = random_blur(dot, AugmentationConfig(size=13, blur=0.5, blur_sigma=(0.5, 2.0)), rng)[
@@ -35,7 +37,7 @@ def test_as_many_pictures_are_blurred_as_said_each_by_its_own_width(rng: torch.G
     assert peaks.min().item() == pytest.approx(1 / (2 * torch.pi * 4), abs=0.005)  # sigma 2
 
 
-def test_nobody_is_blurred_at_probability_zero_and_everybody_at_one(rng: torch.Generator) -> None:
+def test_probability_zero_blurs_no_image_and_one_blurs_all(rng: torch.Generator) -> None:
     images = torch.rand(20, 3, 13, 13, generator=rng)
     assert torch.equal(random_blur(images, AugmentationConfig(size=13), rng), images)
     all_of_them = random_blur(

@@ -14,8 +14,8 @@ from kornia.enhance import (
 )
 from torch import Tensor
 
-from likewise.nn.augment.config import AugmentationConfig
-from likewise.nn.augment.images import grey, jitter, shift_hue
+from likewise.nn.augmentation import AugmentationConfig
+from likewise.nn.image_views import grey, jitter, shift_hue
 
 RECIPE = AugmentationConfig(size=8, strength=1.0, jitter_probability=1.0)
 
@@ -117,7 +117,7 @@ def test_every_picture_is_changed_by_its_own_amounts_in_its_own_order(rng: torch
     assert len(set(orders)) > 12  # of 24
 
 
-def test_a_picture_alone_is_changed_too() -> None:
+def test_a_single_image_is_changed_too() -> None:
     """On one grey pixel only the brightness can be seen."""
     changed = jitter(torch.full((1, 3, 1, 1), 0.4), RECIPE, torch.Generator().manual_seed(5))
     factor = 0.2 + 1.6 * torch.rand(1, 4, generator=torch.Generator().manual_seed(5))[0, 0].item()

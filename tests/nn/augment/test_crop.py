@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from likewise.nn.augment.images import Boxes, crop_resize, draw_boxes
+from likewise.nn.image_views import Boxes, crop_resize, draw_boxes
 
 RATIO = (3 / 4, 4 / 3)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.nn.augment.config import AUGMENTATIONS, AugmentationConfig, make_augmentation
+from likewise.nn.augmentation import AUGMENTATIONS, AugmentationConfig, make_augmentation
 
 
 def test_the_papers_recipes_hold_the_papers_numbers() -> None:

@@ -6,8 +6,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.nn.augment.config import AugmentationConfig, make_augmentation
-from likewise.nn.augment.images import evaluation_view, one_view, two_views
+from likewise.nn.augmentation import AugmentationConfig, make_augmentation
+from likewise.nn.image_views import evaluation_view, one_view, two_views
 
 RECIPE = make_augmentation("cc-imagenet", size=16)
 
@@ -87,7 +87,9 @@ def test_with_everything_off_a_view_is_the_whole_picture(images: Tensor) -> None
     ],
     ids=str,
 )
-def test_each_ingredient_changes_the_view(images: Tensor, change: dict[str, object]) -> None:
+def test_each_part_of_the_augmentation_changes_the_view(
+    images: Tensor, change: dict[str, object]
+) -> None:
     still: dict[str, object] = {
         "size": 16,
         "scale": (1.0, 1.0),
@@ -132,7 +134,7 @@ def test_normalising_takes_out_imagenets_mean_and_deviation() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 1, 8, 8), (2, 8, 8, 3), (0, 3, 8, 8)])
-def test_shapes_that_are_no_colour_pictures_are_refused(shape: tuple[int, ...]) -> None:
+def test_shapes_that_are_not_colour_pictures_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(
         InvalidParameterError, match=r"images must be colour images .* put channels second"
     ):
@@ -150,7 +152,7 @@ def test_shapes_that_are_no_colour_pictures_are_refused(shape: tuple[int, ...]) 
     ],
     ids=["255", "above one", "negative", "nan", "integers"],
 )
-def test_values_that_are_no_pixels_are_refused(wrong: Tensor) -> None:
+def test_values_that_are_not_pixels_are_refused(wrong: Tensor) -> None:
     with pytest.raises(
         InvalidParameterError, match=r"images must be uint8, or floats .* divide by 255"
     ):

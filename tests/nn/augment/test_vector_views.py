@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.nn.augment.features import VectorViews, two_vector_views
+from likewise.nn.augmentation import VectorViews, two_vector_views
 
 SLICES = {"last": slice(0, 6), "middle": slice(6, 8), "early": slice(8, 20)}
 

@@ -40,7 +40,7 @@ def test_the_centre_loss_agrees_with_the_formula(rng: torch.Generator) -> None:
     assert center_loss(rows, labels, centres, importance).item() == pytest.approx(total / 5)
 
 
-def test_a_class_nobody_is_labelled_with_has_a_harmless_mean() -> None:
+def test_the_mean_of_a_class_without_labels_is_zero() -> None:
     means = class_means(torch.ones(2, 3), torch.tensor([0, 2]), 4)
     assert means.sum(dim=1).tolist() == [3, 0, 3, 0]
 

@@ -160,7 +160,7 @@ def test_occ_is_measured_after_every_epoch(tmp_path: Path) -> None:
     assert found[0].target.shape == found[0].csd.shape
     assert (found[0].target >= -1e-6).all()
     assert (found[0].target != found[1].target).any()
-    assert set_up(epoch_by_epoch(run, 2)).model.plan.reset_each_round is False
+    assert set_up(epoch_by_epoch(run, 2)).model.get_params()["plan"].reset_each_round is False
     draw(Request("occ-1-2", run=run, options={"epochs": 1}), tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 5_000
 

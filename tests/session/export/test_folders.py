@@ -50,12 +50,12 @@ def test_the_table_has_a_line_for_each_picture(sorted_session: Session, tmp_path
     assert (done.n_written, done.left_out) == (5, ())
     assert [row[0] for row in rows] == NAMES
     assert rows[1] == ["b/1.jpg", "0", "winter / ski?", "0.8000", "false"]
-    assert rows[0][4] == rows[3][4] == "true"
+    assert rows[0][4] == rows[3][4] == "false"  # "different" places no image
     assert {rows[0][1], rows[3][1]} == {"0", "1"}  # the answer holds against the model
     assert rows[4] == ["3.jpg", "1", "..", "0.7000", "false"]
 
 
-def test_names_that_need_quotes_or_are_no_text_come_back(tmp_path: Path) -> None:
+def test_names_that_need_quotes_or_are_not_text_come_back(tmp_path: Path) -> None:
     names = ['"a", b\n.jpg', "\udcff.jpg"]
     with Session.create(tmp_path / "s", Pictures(names, "xy")) as session:
         session.add_criterion("season")
@@ -92,7 +92,7 @@ def test_unanswered_images_of_low_confidence_are_marked_unsure(
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
-def test_only_a_probability_says_what_is_unsure(
+def test_unsure_below_must_be_a_probability(
     sorted_session: Session, tmp_path: Path, wrong: float
 ) -> None:
     for export in (export_csv, export_folders):

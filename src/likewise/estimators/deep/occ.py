@@ -9,14 +9,17 @@ from torch import Tensor, nn
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
-from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
-from likewise.estimators.deep.networks import DEFAULT_CONFIG, cluster_network_factory
-from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import LabelExtension
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
+from likewise.estimators.deep.networks import (
+    DEFAULT_CONFIG,
+    cluster_network_factory,
+    make_views,
+    network_input,
+)
+from likewise.estimators.deep.objective import Batch, LabelExtension, Objective
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
 from likewise.nn.losses.contrastive import nt_xent, occ_contrastive
@@ -130,9 +133,12 @@ class OCC(InteractiveClusterer):
         Count a row among its own negatives, as the paper prints.
     balance : {"view", "pooled"}
         Entropy of the mean assignment of each view, or of both together.
-    extension, extension_threshold : float
-        Over the last fraction `extension` of the epochs, one confident pair in each batch is
-        added as a pseudo-link; 0 switches it off.
+    extension : float
+        Over the last fraction `extension` of the epochs, one confident pair in each batch, with
+        an image of an answer, is added as a pseudo-link; 0 switches it off.
+    extension_threshold : float, optional
+        Smallest probability of both images, and smallest similarity of the pair; None: the
+        upper quarter of the probabilities, the upper tenth of the similarities of a batch.
     query_space : {"z", "backbone"}
         Where CSD compares images.
     strategy : str or QueryStrategy
@@ -164,7 +170,7 @@ class OCC(InteractiveClusterer):
     include_self: bool = False
     balance: Literal["view", "pooled"] = "view"
     extension: float = 0.0
-    extension_threshold: float = 0.9999
+    extension_threshold: float | None = None
     query_space: Literal["z", "backbone"] = "z"
     strategy: str | QueryStrategy = "csd"
     candidates: Candidates = "anchored"
@@ -196,7 +202,7 @@ class OCC(InteractiveClusterer):
             OCCObjective(s),
             make_views(data, config, s.views),
             s.plan or self.default_plan,
-            extension=LabelExtension(s.extension, s.extension_threshold),
+            extension=LabelExtension(s.extension, s.extension_threshold, from_answers=True),
             query_space=s.query_space,
         )
         return learner, PairQuestioner(s.strategy, s.candidates)

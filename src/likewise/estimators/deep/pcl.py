@@ -11,18 +11,18 @@ from torch import Tensor, nn
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data, InputSpec
-from likewise.estimators.deep.inputs import make_views, network_input
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.networks import (
     DEFAULT_CONFIG,
     ClusterNetwork,
     cluster_network_factory,
+    make_views,
+    network_input,
 )
-from likewise.estimators.deep.objective import Batch, Objective
-from likewise.estimators.deep.relations import LabelExtension
-from likewise.estimators.pair_questioner import Candidates, PairQuestioner
+from likewise.estimators.deep.objective import Batch, LabelExtension, Objective
 from likewise.estimators.params import NetworkConfig, TrainingPlan, check_choice
 from likewise.estimators.parts import Learner, Questioner
+from likewise.estimators.questioners import Candidates, PairQuestioner
 from likewise.nn.heads import ContextAttention
 from likewise.nn.losses.clustering import cluster_entropy_loss
 from likewise.nn.losses.constrained import constrained_nt_xent, positive_weights
@@ -40,19 +40,43 @@ PAPER = TrainingPlan(
     sampler="linked",
 )
 # Each round trains a new network on all answers: once assignments are confident, answers
-# hardly change them.
+# hardly change them. Most of a batch are images of constrained pairs, as in OCC's.
 SMALL = TrainingPlan(
     n_rounds=3,
     epochs_per_round=20,
     batch_size=128,
     sampler="linked",
+    constrained_fraction=0.9,
     reset_each_round=True,
 )
+_PRINTED: Mapping[str, Any] = {
+    "plan": PAPER,
+    "backbone": "resnet34",
+    "architecture": NetworkConfig(size=128, recipe="pcl"),
+    "cluster_temperature": 1.0,
+    "candidates": "random",
+    "two_groups": False,
+    "attention": "plain",
+    "norm": "anchor",
+    "assignment_similarity": "cosine",
+    "hard": "eq7",
+    "balance": "pooled",
+    "initial_questions": 100,
+    "extension": 0.5,
+}
+#: What must differ from print so that training does not collapse (the first two), and so that
+#: the assignment head follows the answers (the others).
+_DEPARTURES: Mapping[str, Any] = {
+    "plan": PAPER.replace(learning_rate=3e-4),
+    "attention": "gated",
+    "norm": "mixed",
+    "assignment_similarity": "log",
+}
 _CHOICES = {
-    "norm": ("anchor", "global"),
-    "assignment_similarity": ("cosine", "dot"),
+    "norm": ("mixed", "anchor", "global"),
+    "assignment_similarity": ("log", "cosine", "dot"),
     "balance": ("view", "pooled"),
-    "attention": ("residual", "plain", "none"),
+    "attention": ("gated", "residual", "plain", "none"),
     "hard": ("bernoulli", "eq7"),
     "views": ("two", "one", "none"),
 }
@@ -97,19 +121,30 @@ class PCLObjective(Objective):
     settings: "PCL"
     supports_batch_queries: ClassVar[bool] = True
 
+    @property
+    def collapse_remedy(self) -> str:
+        """Return what to do if training collapses."""
+        if self.settings.attention == "plain":
+            return "Use preset='reproduction', or attention='gated'."
+        return super().collapse_remedy
+
     def terms(self, batch: Batch) -> dict[str, Tensor]:
         """Return the terms of Eq. (5): Eq. (3) of z and of p, Eq. (4) of columns, and entropy."""
         s, (a, b), relations = self.settings, batch.views, batch.relations.relations
-        constrained = partial(
-            constrained_nt_xent, relations=relations, weights=self.weights(batch), norm=s.norm
-        )
+        constrained = partial(constrained_nt_xent, relations=relations, weights=self.weights(batch))
         return {
-            "instance": constrained(a.z, b.z, temperature=s.instance_temperature),
+            "instance": constrained(
+                a.z,
+                b.z,
+                temperature=s.instance_temperature,
+                norm="anchor" if s.norm == "mixed" else s.norm,
+            ),
             "assignment": constrained(
                 a.p,
                 b.p,
                 temperature=s.assignment_temperature,
                 similarity=s.assignment_similarity,
+                norm="global" if s.norm == "mixed" else s.norm,
             ),
             "cluster": nt_xent(a.p.T, b.p.T, temperature=s.cluster_temperature),
             "balance": cluster_entropy_loss(a.p, b.p, pooled=s.balance == "pooled"),
@@ -142,27 +177,35 @@ class PCL(InteractiveClusterer):
         Of projections, of assignment rows, of assignment columns.
     strength : float
         :math:`\lambda`, the weight of all must-links relative to the other view.
-    norm : {"global", "anchor"}
-        Normalise once for the batch, as the public code does, or for each row as the
-        paper prints: then answers rarely change clusters that the views agree on.
-    assignment_similarity : {"cosine", "dot"}
+    norm : {"mixed", "anchor", "global"}
+        Normalise for each row, as the paper prints, or once for the batch, as the public code
+        does. ``mixed``: projections for each row, so that images without answers keep their
+        weight, and assignments once, so that answers outweigh what the views agree on.
+    assignment_similarity : {"log", "cosine", "dot"}
+        Of assignment rows. ``log`` is the logarithm of the probability that both images are in
+        one cluster; its gradient does not vanish where both assignments are confident and
+        contradict an answer, as that of the printed cosine does.
     balance : {"view", "pooled"}
         Entropy of the mean assignment of each view, or of both together.
-    attention : {"residual", "plain", "none"}
-        Attention across images with a residual connection, as in the paper (``plain``), or
-        none (the paper's CNN-only ablation).
+    attention : {"gated", "residual", "plain", "none"}
+        Attention across images with a residual connection whose weight is learned from 0, or is
+        1; as in the paper (``plain``); or none (the paper's CNN-only ablation).
     n_heads, bank_size : int
         Heads of the attention; images whose features are saved as context of predictions.
     hard : {"bernoulli", "eq7"}
-        Which score of hard pairs the strategies ``joint`` and ``s-hp`` use, also with a
-        parameter as in ``joint:epsilon=0.4``.
+        Which score of hard pairs the strategies ``joint``, ``joint-connected`` and ``s-hp`` use,
+        also with a parameter as in ``joint:epsilon=0.4``.
     initial_questions : int
         Number of first questions at random; before the first epoch if questions are asked
         inside batches.
-    strategy, candidates, two_groups, extension, extension_threshold
+    extension, extension_threshold
+        As in `OCC`, but of any two images.
+    strategy, candidates, two_groups
         As in `OCC`.
     views, preset, encoder, backbone, architecture, plan, random_state
-        As in `CC`; presets are ``paper`` and ``small``.
+        As in `CC`; presets are ``paper``, ``reproduction`` and ``small``. The printed step size
+        and attention collapse; ``reproduction`` differs from ``paper`` in what trains: step size
+        3e-4, gated attention, ``norm="mixed"``, ``assignment_similarity="log"``.
 
     Notes
     -----
@@ -177,18 +220,18 @@ class PCL(InteractiveClusterer):
     _: KW_ONLY
     instance_temperature: float = 0.5
     assignment_temperature: float = 1.0
-    cluster_temperature: float = 1.0
+    cluster_temperature: float = 2.0
     strength: float = 4.0
-    norm: Literal["anchor", "global"] = "global"
-    assignment_similarity: Literal["cosine", "dot"] = "cosine"
+    norm: Literal["mixed", "anchor", "global"] = "mixed"
+    assignment_similarity: Literal["log", "cosine", "dot"] = "log"
     balance: Literal["view", "pooled"] = "view"
-    attention: Literal["residual", "plain", "none"] = "residual"
+    attention: Literal["gated", "residual", "plain", "none"] = "gated"
     n_heads: int = 8
     bank_size: int = 512
     hard: Literal["bernoulli", "eq7"] = "bernoulli"
     initial_questions: int = 0
     extension: float = 0.0
-    extension_threshold: float = 0.9999
+    extension_threshold: float | None = None
     strategy: str | QueryStrategy = "joint"
     candidates: Candidates = "anchored"
     two_groups: bool = True
@@ -209,19 +252,8 @@ class PCL(InteractiveClusterer):
         "frozen_after": None,
     }
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {
-            "plan": PAPER,
-            "backbone": "resnet34",
-            "architecture": NetworkConfig(size=128, recipe="pcl"),
-            "candidates": "random",
-            "two_groups": False,
-            "attention": "plain",
-            "norm": "anchor",
-            "hard": "eq7",
-            "balance": "pooled",
-            "initial_questions": 100,
-            "extension": 0.5,
-        },
+        "paper": _PRINTED,
+        "reproduction": {**_PRINTED, **_DEPARTURES},
         "small": {"plan": SMALL},
     }
 
@@ -258,11 +290,15 @@ class PCL(InteractiveClusterer):
         return partial(ContextAttention, n_heads=s.n_heads, attn=s.attention)
 
     def _strategy(self) -> str | QueryStrategy:
-        """Return the query strategy; `hard` is a parameter of two of them."""
+        """Return the query strategy; `hard` is a parameter of three of them."""
         from likewise.queries.registry import make_strategy, strategy_name
 
         chosen = self.settings_.strategy
-        if isinstance(chosen, str) and strategy_name(chosen) in ("joint", "s-hp"):
+        if isinstance(chosen, str) and strategy_name(chosen) in (
+            "joint",
+            "joint-connected",
+            "s-hp",
+        ):
             return make_strategy(chosen, hard=self.settings_.hard)
         return chosen
 

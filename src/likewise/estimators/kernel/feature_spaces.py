@@ -1,4 +1,4 @@
-"""Candidate feature spaces, and a posterior over them (and over K) from the answers so far.
+"""Posterior over feature spaces and numbers of clusters, from the first few answers.
 
 The same images can be close by content, by layout or by colour. Before any answer nothing tells
 which closeness is wanted. So a sample of the collection is clustered in several spaces (all feature
@@ -103,7 +103,9 @@ class FeatureSpaces:
     def __init__(
         self, blocks: Mapping[str, Floats], names: Sequence[str], n_clusters: int, seed: int
     ) -> None:
-        self.names, self._blocks, self._n_clusters = list(names), blocks, n_clusters
+        self.names: list[str] = list(names)
+        self._blocks = blocks
+        self._n_clusters = n_clusters
         n = len(next(iter(blocks.values())))
         self.sample: Indexes = np.arange(0, n, -(-n // _SAMPLE))
         self._reductions = {name: self._fit_block(name) for name in self.names}

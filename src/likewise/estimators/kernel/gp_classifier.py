@@ -46,7 +46,8 @@ class GPClassifier:
     """
 
     def __init__(self, blocks: Blocks, n_views: int = 1) -> None:
-        self.n_views, self.blocks = n_views, dict(blocks)
+        self.n_views = n_views
+        self.blocks: dict[str, Floats] = dict(blocks)
         scales = [_mean_squared_distance(rows) for rows in self.blocks.values()]
         self.scale: Floats = np.array(scales, dtype=np.float32)
         self.hyperparameters: Hyperparameters | None = None
@@ -127,8 +128,9 @@ class GPClassifier:
 
     def _solve(self, images: Indexes, classes: Indexes, n_classes: int, weight: Doubles) -> None:
         targets = np.eye(n_classes)[classes]
-        self.images, self.mean = images, targets.mean(axis=0).astype(np.float32)
-        self.known = {name: rows[images] for name, rows in self.blocks.items()}
+        self.images: Indexes = images
+        self.mean: Floats = targets.mean(axis=0).astype(np.float32)
+        self.known: dict[str, Floats] = {name: rows[images] for name, rows in self.blocks.items()}
         rows = self.scaled_rows(self.known).astype(np.float64)
         kernel = np.exp(-squared_distances(rows, rows)) + np.diag(self._tuned.noise / weight)
         alpha = np.linalg.solve(kernel, targets - targets.mean(axis=0))
@@ -151,7 +153,8 @@ class GPClassifier:
     def set_state(self, state: Mapping[str, Any], blocks: Sequence[str]) -> None:
         """Restore what `get_state` returned, for blocks in that order."""
         self.set_weights("gp.", state)
-        self.mean, self.alpha = state["gp.mean"], state["gp.alpha"]
+        self.mean = state["gp.mean"]
+        self.alpha = state["gp.alpha"]
         self.images = state["gp.images"]
         self.known = {name: state[f"gp.known.{name}"] for name in blocks}
 

@@ -1,34 +1,38 @@
-"""The learner of `Likewise`: features, two-stage GP classifier, label errors, calibration."""
+"""KernelLearner of `Likewise`: features, two-stage GP classifier, label errors, calibration."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from likewise.constraints.constraint import allowed_classes, query_image, was_predicted
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer
 from likewise.estimators.data import Data, VectorData
-from likewise.estimators.kernel.calibration import TemperatureScaler, apply_temperature
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
-from likewise.estimators.kernel.features import FeatureBlocks, concat_blocks
-from likewise.estimators.kernel.initial_clusters import InitialClusters
-from likewise.estimators.kernel.release_0_1 import upgrade_state
-from likewise.estimators.kernel.requery import LabelIssues
+from likewise.estimators.kernel.features import FeatureBlocks, VisualWords, concat_blocks
+from likewise.estimators.kernel.held_out import (
+    Checked,
+    HeldOut,
+    apply_temperature,
+    fit_temperature,
+    possible_groups,
+)
+from likewise.estimators.kernel.label_issues import LabelIssues
+from likewise.estimators.kernel.partitions import InitialClusters
 from likewise.estimators.kernel.seeded_partition import SeededPartition, central_images
 from likewise.estimators.kernel.training_set import (
     LabeledGroups,
-    TrainingSet,
     add_placeholders,
     add_pseudo_labels,
     labeled_set,
 )
 from likewise.estimators.kernel.two_stage import TwoStageLearner
-from likewise.estimators.kernel.visual_words import VisualWords
 from likewise.estimators.parts import Learner, Prediction
-from likewise.progress import Progress
-from likewise.types import Floats, Indexes
+from likewise.estimators.release_0_1 import upgrade_likewise_state
+from likewise.random_streams import stream
+from likewise.types import Floats, Progress
+
+_FOLDS, _MIN_MISSING = 4, 12  # models, and images without a prediction from which they are trained
 
 
 class KernelLearner(Learner):
@@ -49,9 +53,12 @@ class KernelLearner(Learner):
     probabilities : array of shape (n_images, k)
         The last prediction of the collection, before calibration, columns in the order of the
         groups.
-    temperature_scaler : TemperatureScaler
-    predicted_correctly : list of bool
-        For each answer that could be predicted before it arrived, whether it was.
+    temperature : float
+        Of the reported probabilities.
+    held_out : HeldOut
+        What models predicted for images before they were trained with their answers.
+    checked : Checked
+        The same beside the answers at the last training.
     """
 
     probabilities: Floats
@@ -66,8 +73,9 @@ class KernelLearner(Learner):
         within_class_whitening: bool,
     ) -> None:
         self.label_issues = label_issues
-        self.temperature_scaler, self._temperature = TemperatureScaler(), 1.0
-        self.predicted_correctly: list[bool] = []
+        self.held_out: HeldOut = HeldOut()
+        self.checked: Checked = Checked.empty()
+        self.temperature: float = 1.0
         self._n_components, self._n_visual_words = n_components, n_visual_words
         self._pseudo_label_fraction = pseudo_label_fraction
         self._within_class_whitening = within_class_whitening
@@ -86,14 +94,15 @@ class KernelLearner(Learner):
             self._blocks = self._features.transform(raw)
             spaces = FeatureSpaces(self._blocks, self._features.blocks, n_clusters, seed)
             self._partition = SeededPartition(spaces, seed)
-            rows, k = (
-                concat_blocks(self.unsmoothed_blocks()),
-                n_clusters or spaces.guess_n_clusters(),
-            )
+            rows = concat_blocks(self.unsmoothed_blocks())
+            k = n_clusters or min(spaces.guess_n_clusters(), len(rows))
             self._initial_clusters.fit(rows, k, seed)
         else:
             self._features = self._make_features()
-        self._classifier = TwoStageLearner(
+        self._classifier = self._new_classifier()
+
+    def _new_classifier(self) -> TwoStageLearner:
+        return TwoStageLearner(
             self._blocks, self._features.n_views, within_class=self._within_class_whitening
         )
 
@@ -132,34 +141,64 @@ class KernelLearner(Learner):
         """Train on the groups that the answers establish; `epochs` is ignored."""
         groups = self.label_issues.groups()
         if groups.keys:
-            labeled, central = self._training_sets(groups, constraints)
-            is_missing = ~np.isin(central.classes, labeled.classes)
-            training = labeled.extend(central.take(np.flatnonzero(is_missing)))
-            training = add_placeholders(training, self._blocks)
-            label_errors = self._classifier.fit_weights(training)
-            errors = self.label_issues.update(training.images.tolist(), label_errors.tolist())
-            known = central.take(np.flatnonzero(~is_missing))
-            fraction, seed = self._pseudo_label_fraction, self._seed
-            self._classifier.fit(
-                training.downweight(np.array(errors)).extend(known),
-                lambda given, predict_at: add_pseudo_labels(
-                    given, groups, predict_at, fraction, seed
-                ),
-            )
-        self._temperature = self.temperature_scaler.temperature()
+            before = self.probabilities if self.is_trained else None
+            self.held_out.update(possible_groups(groups), before, groups.prototypes)
+            assert self._partition is not None  # training needs the data
+            update = self.label_issues.update
+            self._fit(self._classifier, self._partition, groups, constraints, update)
+            self._predict_missing(groups, constraints)
+            kinds, seed = self.label_issues.kinds, self._seed
+            self.checked = self.held_out.check(groups, constraints, kinds, seed)
+            self.temperature = fit_temperature(self.checked)
         self.history.append({"n_answers": float(constraints.n_answers)})
         progress(1, 1)
 
-    def _training_sets(
-        self, groups: LabeledGroups, constraints: ConstraintGraph
-    ) -> tuple[TrainingSet, TrainingSet]:
-        """Return the labelled images, and central images of the clusters as pseudo-labels."""
+    def _fit(
+        self,
+        classifier: TwoStageLearner,
+        partition: SeededPartition,
+        groups: LabeledGroups,
+        constraints: ConstraintGraph,
+        update_errors: Callable[[list[int], list[float]], list[float]],
+    ) -> None:
+        """Train a classifier on the groups, and on pseudo-labels where these have few labels."""
         n_classes = max(len(groups.keys), self._n_clusters, 2)
         labeled = labeled_set(groups, constraints, n_classes)
+        clusters = partition.fit(labeled.images, labeled.classes)
+        labeled = replace(labeled, n_classes=max(n_classes, clusters.n_clusters))
+        central = central_images(clusters, labeled)
+        is_missing = ~np.isin(central.classes, labeled.classes)
+        training = labeled.extend(central.take(np.flatnonzero(is_missing)))
+        training = add_placeholders(training, self._blocks)
+        label_errors = classifier.fit_weights(training)
+        errors = update_errors(training.images.tolist(), label_errors.tolist())
+        known = central.take(np.flatnonzero(~is_missing))
+        fraction, seed = self._pseudo_label_fraction, self._seed
+        classifier.fit(
+            training.downweight(np.array(errors)).extend(known),
+            lambda given, predict_at: add_pseudo_labels(given, groups, predict_at, fraction, seed),
+        )
+
+    def _predict_missing(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
+        """Predict labelled images by models trained without them, where no earlier model has.
+
+        That is after a restart and for answers collected elsewhere. One image of each group is in
+        every model, so that it knows all groups.
+        """
+        missing = self.held_out.missing()
+        chosen = np.array(sorted(set(missing) - set(groups.prototypes)), dtype=np.intp)
+        chosen = chosen[groups.classes[chosen] >= 0]
+        if len(chosen) < _MIN_MISSING or len(missing) * 2 < groups.n_labeled:
+            return
         assert self._partition is not None  # training needs the data
-        partition = self._partition.fit(labeled.images, labeled.classes)
-        labeled = replace(labeled, n_classes=max(n_classes, partition.n_clusters))
-        return labeled, central_images(partition, labeled)
+        for images in np.array_split(stream(self._seed, "folds").permutation(chosen), _FOLDS):
+            classes = groups.classes.copy()
+            classes[images] = -1
+            rest = replace(groups, classes=classes)
+            model = self._new_classifier()
+            self._fit(model, self._partition.copy(), rest, constraints, lambda _, errors: errors)
+            p = model.predict_at(images)
+            self.held_out.record(images, p, groups.prototypes, rest.n_labeled)
 
     # -- prediction -----------------------------------------------------------
 
@@ -174,29 +213,11 @@ class KernelLearner(Learner):
             probabilities = self._initial_clusters.predict_proba(rows)
         if is_own:
             self.probabilities = probabilities
-        calibrated = apply_temperature(probabilities, self._temperature)
+        calibrated = apply_temperature(probabilities, self.temperature)
         return Prediction(rows, probabilities, calibrated)
 
     def _transform(self, data: Data) -> dict[str, Floats]:
         return self._features.transform(self._raw_blocks(cast(VectorData, data)))
-
-    def record_prediction(self, answer: Answer, column_of: Indexes) -> None:
-        """Record what the model predicts for an answer that it has not been trained on.
-
-        Parameters
-        ----------
-        answer : Answer
-        column_of : array of shape (n_images,)
-            The column that each image is assigned to.
-        """
-        if not self.is_trained:
-            return
-        if (was_right := was_predicted(answer, self.probabilities)) is not None:
-            self.predicted_correctly.append(was_right)
-        image, others = query_image(answer, self.probabilities)
-        predicted = self.probabilities[image]
-        allowed = allowed_classes(answer, column_of[others], len(predicted))
-        self.temperature_scaler.record(predicted, allowed)
 
     # -- saving ---------------------------------------------------------------
 
@@ -206,11 +227,11 @@ class KernelLearner(Learner):
         words = {f"visual_words.{name}": a for name, a in self._visual_words.state.items()}
         return {
             "predictions": self.probabilities,
-            "predicted_correctly": np.array(self.predicted_correctly, dtype=bool),
-            "temperature": np.array(self._temperature),
+            "temperature": np.array(self.temperature),
             **self._initial_clusters.get_state(),
             **({} if self._partition is None else self._partition.get_state()),
-            **self.temperature_scaler.get_state(),
+            **self.held_out.get_state(),
+            **self.checked.get_state(),
             **self.label_issues.get_state(),
             **features,
             **words,
@@ -219,12 +240,12 @@ class KernelLearner(Learner):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Restore what `get_state` returned, here or in release 0.1."""
-        state = upgrade_state(state)
+        state = upgrade_likewise_state(state)
         self.probabilities = state["predictions"]
-        self.predicted_correctly = state["predicted_correctly"].tolist()
-        self._temperature = float(state["temperature"])
+        self.temperature = float(state["temperature"])
         self._initial_clusters.set_state(state)
-        self.temperature_scaler.set_state(state)
+        self.held_out.set_state(state)
+        self.checked = Checked.from_state(state)
         self.label_issues.set_state(state)
         self._visual_words.state = _with_prefix("visual_words.", state)
         self._features = self._make_features()

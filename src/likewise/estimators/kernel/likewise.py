@@ -1,31 +1,34 @@
-"""`Likewise`: our own method, which needs few answers of a person and trains in seconds."""
+"""`Likewise`, the default method: a GP classifier on embeddings, trained in seconds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from likewise.constraints.constraint import AnswerResult
+import numpy as np
+
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import Data
 from likewise.estimators.fit_rounds import Watch
-from likewise.estimators.kernel.calibration import (
-    ProgressEstimate,
-    TemperatureScaler,
-    estimate_progress,
+from likewise.estimators.kernel.accuracy_estimate import (
+    AccuracyEstimate,
+    Advice,
+    advise,
+    estimate_accuracy,
 )
-from likewise.estimators.kernel.label_issues import LabelIssue
+from likewise.estimators.kernel.label_issues import LabelIssue, LabelIssues
 from likewise.estimators.kernel.learner import KernelLearner
 from likewise.estimators.kernel.questioner import KINDS, KernelQuestioner, check_kinds
-from likewise.estimators.kernel.release_0_1 import RENAMED_PARAMETERS
-from likewise.estimators.kernel.requery import LabelIssues
 from likewise.estimators.params import check_range
-from likewise.progress import Progress
+from likewise.estimators.release_0_1 import RENAMED_LIKEWISE_PARAMETERS
+from likewise.types import Progress
 
 if TYPE_CHECKING:
     from likewise.oracles.base import Oracle
+
+_FIRST_TRAININGS = (1, 2, 3, 5, 8, 10)  # answers
 
 
 @dataclass(eq=False, repr=False)
@@ -37,8 +40,9 @@ class Likewise(InteractiveClusterer):
     n_clusters : int, optional
         Number of groups; None lets it grow with the answers.
     kinds : str or sequence of str
-        Kinds of questions, of ``pair``, ``choice`` and ``label``. The papers ask ``pair`` only;
-        with ``label``, every question asks for the name of a group.
+        Kinds of questions, of ``pair``, ``choice``, ``grid`` and ``label``. The next question is
+        the one whose answer is expected to tell most per second of a person. The papers ask
+        ``pair`` only; with ``label``, every question asks for the name of a group.
     strategy : {None, "random"}
         ``"random"`` asks about images drawn at random, for comparison.
     n_coverage_questions : int, optional
@@ -47,7 +51,8 @@ class Likewise(InteractiveClusterer):
     learned_coverage : bool
         Select representative images in the learned space once every group has been seen.
     questions_per_training : int
-        Answers after which `fit` trains again; later, a tenth of all answers so far.
+        Answers after which `fit` trains again, a grid counted by its images; sooner up to ten
+        answers, and later a tenth of all answers so far.
     pseudo_label_fraction : float
         Fraction of the most confident images of each group that are trained on as well, with a
         small weight; 0 turns pseudo-labels off.
@@ -79,10 +84,12 @@ class Likewise(InteractiveClusterer):
        the groups found are scaled down (`fit_whitening`), and a second classifier is trained on
        the result (`TwoStageLearner`). Both are trained on confident predictions too.
     5. *Questions*: first representative images, then the centres of regions where the model is
-       uncertain, each compared with a prototype of every likely group (`KernelQuestioner`).
+       uncertain, each compared with a prototype of every likely group; once the groups are known,
+       also grids of images that may belong to one group (`KernelQuestioner`).
     6. *Label issues*: answers that the others make unlikely count less; `fit` spends some
        questions on asking again, a person is offered them for review (`label_issues_`).
-    7. *Calibration*: temperature scaling on predictions made before each answer arrived.
+    7. *Calibration*: temperature scaling on predictions for each answer without it
+       (`fit_temperature`). The same predictions estimate the accuracy (`estimate_accuracy`).
     8. Labels satisfy all active constraints; see `labels_`. Steps 3 to 8 repeat.
 
     Examples
@@ -97,7 +104,7 @@ class Likewise(InteractiveClusterer):
 
     n_clusters: int | None = None
     _: KW_ONLY
-    kinds: str | Sequence[str] = "pair,choice"
+    kinds: str | Sequence[str] = "pair,choice,grid"
     strategy: Literal["random"] | None = None
     n_coverage_questions: int | None = None
     learned_coverage: bool = True
@@ -113,7 +120,7 @@ class Likewise(InteractiveClusterer):
     questioner_: KernelQuestioner = field(init=False)
 
     asks: ClassVar[tuple[str, ...]] = KINDS
-    renamed_parameters: ClassVar[Mapping[str, str | None]] = RENAMED_PARAMETERS
+    renamed_parameters: ClassVar[Mapping[str, str | None]] = RENAMED_LIKEWISE_PARAMETERS
     finds_n_clusters: ClassVar[bool] = True
 
     # -- the two parts --------------------------------------------------------
@@ -156,12 +163,6 @@ class Likewise(InteractiveClusterer):
 
     # -- asking and training --------------------------------------------------
 
-    def tell_one(self, answer: Answer) -> AnswerResult:
-        """Add one answer, after recording whether the model predicted it; return its result."""
-        if hasattr(self, "labels_"):
-            self.learner_.record_prediction(answer, self.columns_[self.labels_])
-        return super().tell_one(answer)
-
     def run_rounds(
         self, oracle: "Oracle | None", n_questions: int, progress: Progress, watch: Watch | None
     ) -> None:
@@ -170,9 +171,8 @@ class Likewise(InteractiveClusterer):
         is_over = False
         while not is_over:
             n_before = self.n_asked_
-            n = min(max(self.settings_.questions_per_training, n_before // 10), total - n_before)
             if oracle is not None:
-                self.ask_oracle(oracle, n)
+                self.ask_oracle(oracle, min(self._answers_until_training(), total - n_before))
             self.train()
             self.round_ += 1
             self.save_checkpoint()
@@ -181,20 +181,28 @@ class Likewise(InteractiveClusterer):
             if watch is not None:
                 watch(self)
 
+    def _answers_until_training(self) -> int:
+        """Return the number of answers before the next training, a grid counted by its images."""
+        most, n = self.settings_.questions_per_training, self.n_asked_
+        first = next((point - n for point in _FIRST_TRAININGS if point > n), most)
+        return max(min(first, most), n // 10)
+
     def ask_oracle(self, oracle: "Oracle", n: int) -> None:
         """Have `oracle` answer `n` questions, at most half of them about label issues.
 
-        One at a time: an answer may establish a group that the next question can show.
+        One at a time: an answer may establish a group that the next question can show. A grid
+        counts as one question for each of its images, except if that were less than one answer.
         """
         n_requeried = self.learner_.label_issues.requery(oracle, n // 2)
         self.n_asked_ += n_requeried
         self.n_answered_ += n_requeried
-        for _ in range(n - n_requeried):
+        while n > n_requeried:
             try:
                 questions = self.ask(1)
             except PoolExhaustedError:
                 return
             self.tell(questions, oracle.answer(questions))
+            n -= len(questions[0].asked) if questions[0].kind == "grid" else 1
 
     # -- what the model knows about its answers -------------------------------
 
@@ -219,16 +227,26 @@ class Likewise(InteractiveClusterer):
         return self.learner_.label_issues.retracted
 
     @property
-    def temperature_scaler_(self) -> TemperatureScaler:
-        """The predictions made before answers arrived, and the temperature fitted to them."""
-        return self.learner_.temperature_scaler
-
-    @property
     def n_determined_(self) -> int:
         """Number of images whose group follows from the answers alone."""
         return self.learner_.label_issues.groups().n_labeled
 
-    def progress_estimate(self) -> ProgressEstimate:
-        """Return how well the model predicts answers, and what more answers would change."""
-        predicted = self.learner_.predicted_correctly
-        return estimate_progress(predicted, self.probabilities_, self.n_determined_)
+    @property
+    def accuracy_estimate_(self) -> AccuracyEstimate:
+        """The estimated accuracy of `labels_`, with a 90 % interval."""
+        learner = self.learner_
+        own = self.probabilities_[np.arange(len(self.labels_)), self.labels_]
+        is_determined = learner.label_issues.groups().classes >= 0
+        return estimate_accuracy(
+            learner.checked,
+            learner.temperature,
+            own,
+            is_determined,
+            learner.label_noise,
+            self.seed_,
+        )
+
+    @property
+    def advice_(self) -> Advice:
+        """Whether more answers are worth their time."""
+        return advise(self.accuracy_estimate_, len(self.labels_))

@@ -89,8 +89,10 @@ class LeaveOneOut:
     def __init__(
         self, distances: Doubles, y: Indexes, n_classes: int, sample_weight: Doubles
     ) -> None:
-        self.distances, self.y, self.sample_weight = distances, y, sample_weight
-        self.targets = np.eye(n_classes)[y]
+        self.distances = distances
+        self.y = y
+        self.sample_weight = sample_weight
+        self.targets: Doubles = np.eye(n_classes)[y]
 
     @single_threaded
     def tune(self) -> tuple[Hyperparameters, Doubles]:

@@ -1,6 +1,7 @@
-"""k-means partitions of a sample: for a given number of clusters, or for many numbers."""
+"""k-means partitions of an image sample, for one number of clusters or many; initial clusters."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import silhouette_score
 
 from likewise.estimators.kernel.gp_classifier import squared_distances
+from likewise.estimators.kmeans import cosine_soft_assign, fit_centroids
 from likewise.types import Floats, Indexes
 
 Doubles = npt.NDArray[np.float64]
@@ -99,3 +101,38 @@ def kmeans(
         run.fit(rows)
     labels: Indexes = run.labels_.astype(np.intp)
     return Clusters(run.cluster_centers_.astype(np.float32), labels, float(run.inertia_))
+
+
+_KMEANS_SAMPLE = 5_000  # images
+
+
+class InitialClusters:
+    """k-means on the concatenated feature blocks, which clusters images until answers do.
+
+    Attributes
+    ----------
+    centroids : array of shape (k, d), optional
+        Unit vectors; None before `fit`.
+    """
+
+    def __init__(self) -> None:
+        self.centroids: Floats | None = None
+
+    def fit(self, rows: Floats, n_clusters: int, seed: int) -> "InitialClusters":
+        """Fit the centroids to a sample of unit rows."""
+        sample = rows[:: -(-len(rows) // _KMEANS_SAMPLE)]
+        self.centroids = fit_centroids(sample, n_clusters, seed)
+        return self
+
+    def predict_proba(self, rows: Floats) -> Floats:
+        """Return soft assignments ``(n, k)`` of unit rows."""
+        assert self.centroids is not None  # `fit` comes first
+        return cosine_soft_assign(rows, self.centroids)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the centroids as a named array."""
+        return {} if self.centroids is None else {"initial_clusters.centroids": self.centroids}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Restore what `get_state` returned."""
+        self.centroids = state.get("initial_clusters.centroids")

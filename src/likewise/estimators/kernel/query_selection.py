@@ -1,11 +1,14 @@
-"""Which images to ask about: representative ones first, then the centres of uncertain regions."""
+"""Select images to ask about: representative ones, and the centres of uncertain regions."""
 
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from likewise.estimators.thread_limits import single_threaded
 from likewise.random_streams import derive
@@ -36,7 +39,8 @@ def representative_images(rows: Floats, n: int, seed: int) -> Indexes:
     n = min(n, len(rows))
     kmeans = MiniBatchKMeans(
         n, n_init=3, batch_size=2048, random_state=derive(seed, "coverage") % 2**31
-    ).fit(rows)
+    )
+    _fit(kmeans, rows)
     clusters = [np.flatnonzero(kmeans.labels_ == c) for c in range(n)]
     central = [
         members[np.linalg.norm(rows[members] - center, axis=1).argmin()]
@@ -93,7 +97,7 @@ def representative_in_learned_space(
     candidates = candidates[is_open[candidates]]
     if len(candidates) <= n:
         return candidates
-    kmeans = KMeans(n, n_init=1, max_iter=20, random_state=0).fit(rows[candidates])
+    kmeans = _fit(KMeans(n, n_init=1, max_iter=20, random_state=0), rows[candidates])
     distances = _distances_to_center(rows[candidates], kmeans)
     clusters = [np.flatnonzero(kmeans.labels_ == c) for c in range(n)]
     clusters = [members for members in clusters if len(members)]
@@ -119,15 +123,22 @@ def uncertain_regions(probabilities: Floats, rows: Floats, is_open: Mask, n: int
         return open_images
     uncertain = _less_certain_half(probabilities, open_images)
     weight = (1 - _margin(probabilities[uncertain])) ** 2 + 1e-6
-    kmeans = KMeans(min(n, len(uncertain)), n_init=1, max_iter=20, random_state=0).fit(
-        rows[uncertain], sample_weight=weight
-    )
+    kmeans = KMeans(min(n, len(uncertain)), n_init=1, max_iter=20, random_state=0)
+    _fit(kmeans, rows[uncertain], weight)
     distances = _distances_to_center(rows[uncertain], kmeans)
     total_weight = np.bincount(kmeans.labels_, weights=weight)
     regions = [np.flatnonzero(kmeans.labels_ == c) for c in np.argsort(-total_weight)]
     nearest = [members[np.argsort(distances[members], kind="stable")] for members in regions]
     selected = [members[rank] for rank in range(2) for members in nearest if len(members) > rank]
     return uncertain[selected]
+
+
+def _fit(kmeans: Any, rows: Floats, weight: Floats | None = None) -> Any:
+    """Fit k-means; fewer distinct rows than clusters are no reason for a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        kmeans.fit(rows, sample_weight=weight)
+    return kmeans
 
 
 def _distances_to_center(rows: Floats, kmeans: KMeans) -> Floats:

@@ -1,20 +1,26 @@
-"""Query schedule and questions: representative images first, then uncertain regions."""
+"""KernelQuestioner of `Likewise`: when to ask what, and the choice of the kind of question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import MAX_GROUPS, Question
+from likewise.constraints.question import MAX_GROUPS, NEW, NONE, Question
 from likewise.errors import (
     InvalidParameterError,
     LikewiseError,
     PoolExhaustedError,
     UnknownNameError,
 )
-from likewise.estimators.kernel.features import concat_blocks, reduce_dims
+from likewise.estimators.kernel.features import COLORS, concat_blocks, reduce_dims
+from likewise.estimators.kernel.held_out import (
+    apply_temperature,
+    audit_sample,
+    is_audit_due,
+)
 from likewise.estimators.kernel.learner import KernelLearner
 from likewise.estimators.kernel.query_selection import (
     Mask,
@@ -22,14 +28,19 @@ from likewise.estimators.kernel.query_selection import (
     representative_in_learned_space,
     uncertain_regions,
 )
+from likewise.estimators.kernel.question_value import best_grid, single_value
 from likewise.estimators.kernel.training_set import LabeledGroups
-from likewise.estimators.kernel.visual_words import COLORS
 from likewise.estimators.parts import Prediction, QueryState, Questioner
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
-KINDS = ("pair", "choice", "label")
+KINDS = ("pair", "choice", "grid", "label")
 _SKIPPED_ANSWERS = 50  # during which an image answered "can't tell" is not asked about again
+_GRID_REGIONS = 64  # uncertain regions with the candidates of grids
+_MAX_OUTSIDE = 3  # answers in a row outside the groups shown, after which a grid is asked
+_MIN_LABELS, _MIN_LABELS_OF_TWO = 4, 2  # of a group, before grids are asked; of one of two groups
+_MIN_SHARE = 0.8  # of the images, predicted to be in groups with that many labels
+_FOLLOWED_ANSWERS = 4  # latest answers, after which the other known groups are asked about
 _MIN_LEARNED = 10  # answers from which representatives are selected in the learned space
 
 
@@ -74,6 +85,9 @@ class KernelQuestioner(Questioner):
         self._learned_coverage, self._is_random = learned_coverage and not is_random, is_random
         self._representatives: Indexes | None = None
         self._queue: list[int] = []
+        self._grid_images: Indexes | None = None  # candidates, selected after each training
+        self._n_trained_groups = 0  # groups that have a column
+        self._group_sizes = np.zeros(0, dtype=np.float32)  # mean probability of each column
 
     def update(self, prediction: Prediction, state: QueryState) -> None:
         """Select representative images at the start; after each training, refill the queue."""
@@ -81,6 +95,8 @@ class KernelQuestioner(Questioner):
             self._representatives = self._select_representatives(state)
         else:
             builder = self._builder(state)
+            self._grid_images, self._n_trained_groups = None, len(builder.groups.keys)
+            self._group_sizes = builder.probabilities.mean(axis=0)
             self._fill(self._batch_size // 2, builder, state, _open_images(builder), 0)
 
     def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
@@ -93,12 +109,28 @@ class KernelQuestioner(Questioner):
         """
         builder, questions = self._builder(state), list[Question]()
         is_open = _open_images(builder)
+        sample, audits = self._audits(n, builder, state)
+        grids = self._grids(builder, state, is_open)
+        follow_ups = [] if self._n_clusters else _follow_ups(builder)
+        self._queue = [*follow_ups, *(i for i in self._queue if i not in follow_ups)]
         while len(questions) < n:
-            if not self._queue:
+            is_audit = bool(audits) and is_audit_due(state.n_answered + len(questions), len(sample))
+            if is_audit:
+                sample.append(audits.pop(0))
+                self._queue.insert(0, sample[-1])
+            elif not self._queue:
                 self._fill(n - len(questions), builder, state, is_open, len(questions))
             if not self._queue:
                 break
-            question = self._ask_about(self._queue.pop(0), builder, is_open)
+            image = self._queue.pop(0)
+            question = self._ask_about(image, builder, is_open)
+            is_fixed = question is None or is_audit or image in follow_ups
+            grid = None if is_fixed or question is None else grids.better_than(question, is_open)
+            if grid is not None:  # `image` stays open, and comes next
+                is_open[image] = True
+                self._queue.insert(0, image)
+                is_open[list(grid.asked)] = False
+                question = grid
             if question is not None:
                 questions.append(question)
         if not questions and not allow_fewer:
@@ -109,6 +141,14 @@ class KernelQuestioner(Questioner):
         return questions
 
     # -- which image ----------------------------------------------------------
+
+    def _audits(
+        self, n: int, builder: "QuestionBuilder", state: QueryState
+    ) -> tuple[list[int], list[int]]:
+        """Return the audit sample (see `audit_sample`) and the next audit images."""
+        graph, classes = state.constraints, builder.groups.classes
+        sample, following = audit_sample(graph, classes, state.seed, n)
+        return sample.tolist(), following
 
     def _select_representatives(self, state: QueryState) -> Indexes:
         n_images = state.constraints.n_images
@@ -167,6 +207,27 @@ class KernelQuestioner(Questioner):
         groups = self._learner.label_issues.groups()
         return QuestionBuilder(self._kinds, groups, self._learner.probabilities, state.constraints)
 
+    def _grids(self, builder: "QuestionBuilder", state: QueryState, is_open: Mask) -> "GridBuilder":
+        """Return the grids that can be asked; none before a group has been trained."""
+        n_groups = self._n_trained_groups
+        is_ready = "grid" in self._kinds and not self._is_random and n_groups > 0
+        if not is_ready or not self._is_grid_due(builder.groups.classes):
+            return GridBuilder(builder, np.empty(0, dtype=np.intp), 0, 1.0)
+        if self._grid_images is None:
+            p, rows = builder.probabilities, state.embeddings
+            self._grid_images = uncertain_regions(p, rows, is_open, _GRID_REGIONS)
+        return GridBuilder(builder, self._grid_images, n_groups, self._learner.temperature)
+
+    def _is_grid_due(self, classes: Indexes) -> bool:
+        """Return whether most images are predicted to be in groups that have enough labels.
+
+        Before, a grid would show one group again, and a choice may show another.
+        """
+        k = len(self._group_sizes)
+        n_labels = np.bincount(classes[classes >= 0], minlength=k)[:k]
+        has_enough = n_labels >= (_MIN_LABELS if k > 2 else _MIN_LABELS_OF_TWO)
+        return bool(self._group_sizes @ has_enough >= _MIN_SHARE)
+
     def _ask_about(self, image: int, builder: "QuestionBuilder", is_open: Mask) -> Question | None:
         if not is_open[image]:
             return None
@@ -184,6 +245,21 @@ class KernelQuestioner(Questioner):
         if "pair" in builder.kinds:
             return Question.pair(image, other)
         return Question.choice(other, (image,), ("group 1",))
+
+
+def _follow_ups(builder: "QuestionBuilder") -> list[int]:
+    """Return images that are in none of the groups shown, but perhaps in another known one.
+
+    With more groups than a choice can show, "none" alone would establish no further group.
+    """
+    latest = reversed(list(builder.graph.answers.values())[-_FOLLOWED_ANSWERS:])
+    is_none = (a for a in latest if a.question.kind == "choice" and a.answer == NONE)
+    n_shown = MAX_GROUPS - 1
+    excluded = {int(i): len(e) for images, e in builder.groups.undecided for i in images}
+    asked = dict.fromkeys(
+        a.question.images[0] for a in is_none if len(a.question.groups) >= n_shown
+    )
+    return [i for i in asked if 0 < excluded.get(i, 0) < len(builder.groups.keys)]
 
 
 def _open_images(builder: "QuestionBuilder") -> Mask:
@@ -259,6 +335,68 @@ class QuestionBuilder:
         ]
 
 
+class GridBuilder:
+    """Makes the most informative grid of images in uncertain regions.
+
+    Parameters
+    ----------
+    builder : QuestionBuilder
+    images : array of shape (m,)
+        Candidates.
+    n_groups : int
+        Groups with a column in the probabilities of `builder`.
+    temperature : float
+        Of the reported probabilities.
+    """
+
+    def __init__(
+        self, builder: QuestionBuilder, images: Indexes, n_groups: int, temperature: float
+    ) -> None:
+        self._builder, self._images = builder, images
+        self._n_groups = min(n_groups, len(builder.groups.keys))
+        self._temperature = temperature
+        p = apply_temperature(builder.probabilities[images], temperature)
+        row_of = {image: row for row, image in enumerate(images.tolist())}
+        for undecided, excluded in builder.groups.undecided if len(images) else []:
+            rows = [row_of[i] for i in undecided.tolist() if i in row_of]
+            p[np.ix_(rows, [c for c in excluded if c < p.shape[1]])] = 0
+        self._probabilities = p
+        self._n_outside = _n_latest_outside(builder.graph)
+
+    def better_than(self, question: Question, is_open: Mask) -> Question | None:
+        """Return a grid that tells more per second than a pair or choice, or None.
+
+        After three answers in a row outside the groups shown, any grid is better.
+        """
+        left = np.flatnonzero(is_open[self._images])
+        n_columns = self._builder.probabilities.shape[1]
+        found = best_grid(self._probabilities[left], self._n_groups, n_columns)
+        if found is None:
+            return None
+        graph, shown = self._builder.graph, self._builder.groups.prototypes[found.group]
+        images = self._images[left[found.images]].tolist()
+        asked = tuple(i for i in images if not graph.relation(i, shown))
+        is_better = found.value > self._value(question) or self._n_outside >= _MAX_OUTSIDE
+        if len(asked) < 2 or not is_better:
+            return None
+        self._n_outside = 0
+        return Question.grid(asked, shown, self._builder.groups.keys[found.group])
+
+    def _value(self, question: Question) -> float:
+        groups = self._builder.groups
+        image = next(i for i in question.images if i not in groups.prototypes)
+        p = apply_temperature(self._builder.probabilities[[image]], self._temperature)[0]
+        shown = [c for c, i in enumerate(groups.prototypes) if i in question.images]
+        return single_value(question, p, np.array(shown, dtype=np.intp))
+
+
+def _n_latest_outside(graph: ConstraintGraph) -> int:
+    """Return how many of the latest answers to choices are outside the groups shown."""
+    latest = reversed(list(graph.answers.values())[-_MAX_OUTSIDE:])
+    is_outside = (a.question.kind == "choice" and a.answer in (NONE, NEW) for a in latest)
+    return sum(1 for _ in takewhile(bool, is_outside))
+
+
 def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     """Return kinds of questions given as a sequence or separated by commas.
 
@@ -276,6 +414,11 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
             raise UnknownNameError("kind of question", kind, KINDS)
     if not chosen:
         raise InvalidParameterError(
-            "kinds must name at least one of pair, choice, label; got none."
+            f"kinds must name at least one of {', '.join(KINDS)}; got none."
+        )
+    if set(chosen) == {"grid"}:
+        raise InvalidParameterError(
+            "kinds must contain pair, choice or label beside grid, got 'grid' only: a grid shows a "
+            "group that is already known."
         )
     return chosen

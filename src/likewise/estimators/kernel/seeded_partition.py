@@ -1,4 +1,4 @@
-"""Seeded k-means: a partition that starts from the unguided one and follows the answers.
+"""Partition that follows the first answers, by seeded k-means in the likely feature spaces.
 
 Its most central images serve the Gaussian-process classifier as pseudo-labels while there are
 few answers.
@@ -71,6 +71,12 @@ class SeededPartition:
     def __init__(self, spaces: FeatureSpaces, seed: int) -> None:
         self._spaces, self._seed = spaces, seed
         self._former: Indexes | None = None  # unguided clusters of the sample
+
+    def copy(self) -> "SeededPartition":
+        """Return another one that starts from the same clusters, and leaves this one as it is."""
+        other = SeededPartition(self._spaces, self._seed)
+        other._former = self._former
+        return other
 
     def get_state(self) -> dict[str, Any]:
         """Return the unguided clusters of the last training, from which the next ones start."""

@@ -1,4 +1,4 @@
-"""Training labels: groups from the constraints, placeholders, and confident pseudo-labels."""
+"""Training set of the GP classifier: labels from constraints, placeholders, pseudo-labels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -110,10 +110,10 @@ def _choose_classes(
 
 def _answered_groups(graph: ConstraintGraph, groups: Indexes) -> list[int]:
     """Return the groups with an image in an active answer, in the order of the answers."""
-    conflicts, bad = graph.conflicts, graph.bad_images
+    bad = graph.bad_images
     seen: dict[int, None] = {}
-    for number, answer in graph.answers.items():
-        if number in conflicts or answer.answer in ("cannot_tell", "bad_image"):
+    for answer in graph.active_answers.values():
+        if answer.answer in ("cannot_tell", "bad_image"):
             continue
         for image in answer.question.images:
             if image not in bad:

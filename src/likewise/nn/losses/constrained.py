@@ -1,4 +1,4 @@
-"""Losses with answers: PCL's constrained NT-Xent (also in OCC), and the pairwise likelihood."""
+"""Losses that use answers: PCL's constrained NT-Xent, and the pairwise likelihood."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""NT-Xent, OCC's form with answered pairs, and the similarities they share.
+"""Contrastive losses: NT-Xent, and the form of OCC with answered pairs.
 
 PCL's form, which both methods can use, is in `likewise.nn.losses.constrained`.
 """
@@ -9,8 +9,9 @@ from torch import Tensor
 
 from likewise.errors import InvalidParameterError, UnknownNameError
 
-SIMILARITIES = ("cosine", "dot")
+SIMILARITIES = ("cosine", "dot", "log")
 _NO_DIRECTION = 1e-12  # shorter rows count as zero
+_NEVER = 1e-30  # smaller probabilities count as this one, so that their logarithm is finite
 
 
 def similarities(
@@ -27,8 +28,9 @@ def similarities(
         The two views, at least one row each.
     temperature : float
         Above 0.
-    kind : {"cosine", "dot"}
-        ``"dot"`` does not normalise the rows.
+    kind : {"cosine", "dot", "log"}
+        ``"dot"`` does not normalise the rows; ``"log"`` is the logarithm of the dot product, for
+        rows of probabilities: of the probability that both are in one cluster.
 
     Returns
     -------
@@ -40,7 +42,10 @@ def similarities(
         rows = at_least_float32(torch.cat([rows_a, rows_b]))  # (2n, d)
         if kind == "cosine":
             rows = unit_rows(rows)
-        return rows @ rows.T / temperature
+        products = rows @ rows.T
+        if kind == "log":
+            products = products.clamp_min(_NEVER).log()
+        return products / temperature
 
 
 def unit_rows(rows: Tensor) -> Tensor:

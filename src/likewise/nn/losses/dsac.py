@@ -175,7 +175,7 @@ def self_paced(rows: Tensor, centres: Tensor, *, pace: float) -> Tensor:
         The centre of each row's own cluster.
     pace : float
         :math:`\lambda`, the squared distance from which a row does not count; see
-        `likewise.queries.dsac.pace`.
+        `likewise.queries.density.pace`.
 
     Returns
     -------

@@ -7,12 +7,17 @@ import { makeCompareView } from "/page/compare.js";
 import { $, h, isTyping } from "/page/dom.js";
 import { announce, listen } from "/page/events.js";
 import { closeExports, showExports } from "/page/export.js";
-import { showFooter } from "/page/footer.js";
+import { showAccuracy } from "/page/goal.js";
 import { makeGalleriesView } from "/page/galleries.js";
 import { showHelp } from "/page/help.js";
 import { actionOf } from "/page/keys.js";
+import { icon } from "/page/icons.js";
+import { introduction } from "/page/intro.js";
 import { makeMapView } from "/page/map.js";
-import { askNewCriterion } from "/page/new_criterion.js";
+import { askNewCriterion, changeCriterion, criterionForm } from "/page/criterion.js";
+import { t, translatePage } from "/page/texts.js";
+import { isViewer, showShare } from "/page/share.js";
+import { toast } from "/page/toast.js";
 import { setShowOnMap } from "/page/zoom.js";
 
 const VIEWS = ["ask", "groups", "map", "answers", "compare"];
@@ -33,9 +38,11 @@ const changed = (conflict) => {
   if (conflict) views.ask.setConflicts([conflict]);
   showStatus();
 };
-const views = { ask: makeAskView({ showProblem, changed }) };
-views.groups = makeGalleriesView({ showProblem, changed, announce, openReview: () => open("ask") });
-views.map = makeMapView({ showProblem, changed, announce });
+const openReview = () => open("groups", "review");
+const views = { ask: makeAskView({ showProblem, changed, openReview }) };
+const corrections = { showProblem, changed, openReview: () => open("ask") };
+views.groups = makeGalleriesView(corrections);
+views.map = makeMapView(corrections);
 views.compare = makeCompareView();
 views.answers = makeAnswersView({ showProblem, changed: () => { changed(); views.ask.refill(); } });
 
@@ -47,6 +54,8 @@ function open(name, ...options) {
     $(`tab-${one}`).setAttribute("aria-selected", String(one === name));
     $(`tab-${one}`).tabIndex = one === name ? 0 : -1;
   }
+  $("view-title").textContent = $(`tab-${name}`).textContent;
+  $("view-title").hidden = name === "ask"; // whose question is the title
   if (name === "ask") views.ask.enter();
   else views[name].refresh(...options);
 }
@@ -71,6 +80,7 @@ function showStatus() { // many calls at once are one request, and one more afte
 }
 
 async function loadStatus() {
+  if (!state.criterion) return; // the person is still choosing one
   let status;
   try {
     status = await api.status();
@@ -78,11 +88,11 @@ async function loadStatus() {
     showProblem(error.message);
     return;
   }
-  if (version !== null && version !== status.version) showProblem("The program was upgraded; reload this page.", "version");
+  if (version !== null && version !== status.version) showProblem(t("The program was upgraded; reload this page."), "version");
   version = status.version;
-  showFooter(status);
-  views.ask.setConflicts(status.conflicts);
-  if (!status.n_conflicts) views.groups.noConflicts();
+  showAccuracy(status, { changed: showStatus, openReview });
+  nGroups = status.n_groups;
+  views.ask.setStatus(status);
   const issues = `${status.n_label_issues} of ${status.results_version}`; // a training may find other ones
   if (issues !== shownIssues) views.ask.loadLabelIssues();
   shownIssues = issues;
@@ -91,15 +101,33 @@ async function loadStatus() {
 
 // -- criteria --
 
+let known = null; // the criterion that is shown
+let nGroups = 0;
 async function showCriteria() {
   const criteria = await api.criteria();
+  if (!criteria.length) return false;
   if (!criteria.some((one) => one.name === state.criterion)) {
     state.criterion = ""; // the default one
     state.criterion = (await api.status()).criterion;
   }
+  known = criteria.find((one) => one.name === state.criterion);
+  state.texts = known ?? {};
   $("criterion").replaceChildren(...criteria.map((one) => h("option", { value: one.name, selected: one.name === state.criterion }, one.name)));
   showExports(showProblem);
   document.title = `${state.criterion} · likewise`;
+  return true;
+}
+
+// A session without a criterion: the person says what to group by.
+function askFirstCriterion() {
+  const first = $("view-first");
+  const created = (name) => { first.hidden = true; document.body.classList.remove("first"); startCriterion(name); };
+  const fill = () => first.replaceChildren(...[introduction(fill)].filter(Boolean), criterionForm(created, t("Start")));
+  fill();
+  first.hidden = false;
+  [$("view-title").textContent, $("view-title").hidden] = [t("New criterion"), false];
+  document.body.classList.add("first");
+  first.querySelector("form input").focus();
 }
 
 async function switchTo(name) {
@@ -114,7 +142,7 @@ async function switchTo(name) {
 
 const startCriterion = (name) => {
   showProblem("");
-  return switchTo(name).then(() => $("main").focus(), (error) => showProblem(error.message)); // keys answer at once
+  return switchTo(name).then(() => { open("ask"); $("main").focus(); }, (error) => showProblem(error.message)); // keys answer at once
 };
 
 // -- keys --
@@ -123,6 +151,7 @@ document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") closeExports($("export").firstElementChild);
   if (isTyping(event.target)) return;
+  if (["groups", "map"].includes(view) && views[view].pressKey(event)) return void event.preventDefault();
   const key = event.key.toLowerCase();
   if (event.repeat) { // a held key answers one question only, and presses a button once
     if (key === "enter" || actionOf(key)) event.preventDefault();
@@ -146,7 +175,7 @@ async function undo() {
   const note = await views.ask.undo();
   if (view === "ask") return;
   open(view);
-  announce(note);
+  toast(note);
 }
 
 function switchTab(event, key) {
@@ -160,12 +189,32 @@ function switchTab(event, key) {
 
 // -- start --
 
+const showTheme = () => $("theme").replaceChildren(icon(window.likewiseTheme.shown() === "dark" ? "sun" : "moon"));
+document.addEventListener("theme", showTheme);
+showTheme();
+$("theme").addEventListener("click", () => window.likewiseTheme.toggle());
+$("change-criterion").append(icon("pencil"));
+$("export").firstElementChild.prepend(icon("export"));
+translatePage();
+
 const page = { views, current: () => view, open, showProblem, showStatus, showCriteria };
 history.replaceState(null, "", "/"); // removes the token, which is in a cookie now
 setShowOnMap((id) => open("map", id));
 for (const one of VIEWS) $(`tab-${one}`).addEventListener("click", () => open(one));
 $("criterion").addEventListener("change", (event) => { switchTo(event.target.value); event.target.blur(); });
 $("add-criterion").addEventListener("click", () => askNewCriterion(startCriterion));
+$("change-criterion").addEventListener("click", () => changeCriterion(known, nGroups, () => showCriteria().then(() => { showStatus(); views.ask.redraw(); })));
 $("help").addEventListener("click", () => showHelp(views.ask.redraw));
 document.addEventListener("click", (event) => event.target.closest("#export") || closeExports());
-showCriteria().then(showStatus).then(() => open("ask")).then(() => listen(page), (error) => showProblem(error.message));
+$("share").append(icon("share"));
+$("share").addEventListener("click", () => showShare(showProblem));
+async function start() {
+  const isReadOnly = await isViewer();
+  if (await showCriteria()) {
+    await showStatus();
+    open(isReadOnly ? "groups" : "ask");
+  } else if (isReadOnly) showProblem(t("Nothing is grouped yet."));
+  else askFirstCriterion();
+  listen(page);
+}
+start().catch((error) => showProblem(error.message));

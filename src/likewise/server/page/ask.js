@@ -1,16 +1,25 @@
 // The Ask view: one question at a time. An answer is on disk before the next question is shown.
 
 import { api } from "/page/api.js";
-import { $, count } from "/page/dom.js";
-import { answerFor, finishedView, isSame, preload, questionView, spoken } from "/page/question.js";
+import { $, h, isTyping } from "/page/dom.js";
+import { goalView } from "/page/goal.js";
+import { pressGridKey } from "/page/grid_question.js";
+import { nameForm, newGroupForm } from "/page/group_forms.js";
+import { answerFor, finishedView, nextGroups, isSame, order, preload, questionView, spoken } from "/page/question.js";
+import { introduction } from "/page/intro.js";
 import { conflictView, labelIssueView } from "/page/review.js";
+import { swipes } from "/page/swipe.js";
+import { entryText, t } from "/page/texts.js";
+import { toast } from "/page/toast.js";
 
 const view = $("view-ask");
 const STORE = "likewise-ignored-conflicts";
+const NOT_NAMED = "likewise-not-named"; // groups whose name was not wanted
 const ignored = new Set(JSON.parse(sessionStorage.getItem(STORE) ?? "[]")); // ids of conflicting answers
+const notNamed = new Set(JSON.parse(sessionStorage.getItem(NOT_NAMED) ?? "[]"));
 const POSTPONED_FOR = 20; // answers
 
-export function makeAskView({ showProblem, changed }) {
+export function makeAskView({ showProblem, changed, openReview }) {
   let queue = [];
   let shownAt = 0;
   let busy = false;
@@ -18,8 +27,13 @@ export function makeAskView({ showProblem, changed }) {
   let note = "";
   let conflict = null;
   let labelIssues = [];
+  let status = null;
+  let nGroups = 0;
   const postponed = new Set(); // ids of label issues
   let nSincePostponed = 0; // answers
+  // A form keeps what is typed while the question above it is drawn again.
+  const [top, stage, forms] = ["review-box", "stage", "form-box"].map((name) => h("div", { class: name }));
+  view.replaceChildren(top, stage, forms);
 
   const question = () => queue[0];
   const labelIssue = () => labelIssues.find((one) => !postponed.has(one.answer.id)) ?? null;
@@ -34,6 +48,7 @@ export function makeAskView({ showProblem, changed }) {
       showProblem("");
       if (busy || question() !== shown) return; // an answer brought newer questions meanwhile
       const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with the current names
+      if (keepsFirst && shown?.isNext) return; // the person looks through the groups
       queue = keepsFirst && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
     } catch (error) {
       showProblem(error.message);
@@ -41,21 +56,28 @@ export function makeAskView({ showProblem, changed }) {
     show();
   }
 
-  function answer(text) {
+  function answer(text, more = {}) {
+    if (text === "new_group") return openNewGroup();
+    if (text === "none" && question()?.kind === "choice") {
+      const next = busy ? null : nextGroups(question());
+      if (next) return showNext(next);
+      if (question().isNext) return openNewGroup(); // it is in none of all groups
+    }
     if (busy || !question()) return turn; // ignores keys until the next question is shown
     busy = true;
-    turn = turn.then(() => sendAnswer(text));
+    turn = turn.then(() => sendAnswer(text, more));
     return turn;
   }
 
-  async function sendAnswer(text) {
-    view.querySelector(`[data-answer="${CSS.escape(text)}"]`)?.classList.add("chosen");
+  async function sendAnswer(text, more) {
+    stage.querySelector(`[data-answer="${CSS.escape(text)}"]`)?.classList.add("chosen");
     try {
-      const reply = await api.answer(question(), text, (performance.now() - shownAt) / 1000);
+      const reply = await api.answer(question(), text, (performance.now() - shownAt) / 1000, more);
       queue = reply.questions;
-      note = noteFor(reply);
+      note = reply.accepted ? "" : t("This contradicts earlier answers; please review them above.");
       conflict = reply.conflict ?? conflict;
       if (++nSincePostponed === POSTPONED_FOR) postponed.clear();
+      closeNewGroup();
       showProblem("");
       show();
       changed();
@@ -67,6 +89,12 @@ export function makeAskView({ showProblem, changed }) {
     }
   }
 
+  function showNext(next) {
+    queue[0] = next;
+    show();
+    return turn;
+  }
+
   function undo() {
     busy = true;
     turn = turn.then(sendUndo);
@@ -76,9 +104,10 @@ export function makeAskView({ showProblem, changed }) {
   async function sendUndo() {
     try {
       const undone = await api.undo();
-      note = undone.entry ? `Undone: ${undone.entry.text}.` : "Nothing to undo.";
+      note = undone.entry ? t("Undone: {entry}.", { entry: entryText(undone.entry) }) : t("Nothing to undo.");
       if (undone.question) queue = [undone.question, ...queue.filter((one) => !isSame(one, undone.question))];
       conflict = null;
+      closeNewGroup();
       show();
       changed();
     } catch (error) {
@@ -89,32 +118,109 @@ export function makeAskView({ showProblem, changed }) {
     return note;
   }
 
+  // -- groups --
+
+  const closeNewGroup = () => { // an open form about a name stays
+    if (forms.firstElementChild?.id !== "new-group-form") return;
+    const hadFocus = forms.contains(document.activeElement);
+    forms.replaceChildren();
+    if (hadFocus) $("main").focus();
+  };
+
+  function openNewGroup() {
+    if (busy || !question() || question().kind === "grid") return turn;
+    const { kind, images, names } = question();
+    const shown = kind === "pair" ? order(images) : [0];
+    forms.replaceChildren(newGroupForm(shown.map((i) => ({ id: images[i], name: names[i] })), create, closeNewGroup));
+    forms.querySelector("input").focus();
+    return turn;
+  }
+
+  // One picture of a pair in a group of its own: the two are different.
+  async function create(images, name) {
+    await turn;
+    try {
+      const asked = question();
+      if (asked.kind === "pair" && images.length === 1) await api.answer(asked, "different", (performance.now() - shownAt) / 1000);
+      await api.createGroup(images, name);
+      await afterChange(t("New group"));
+    } catch (error) {
+      showProblem(error.message);
+    }
+  }
+
+  // The person typed the name of a group that was not offered.
+  async function place(group) {
+    await turn;
+    try {
+      await api.move(question().images.slice(0, 1), group.id);
+      await afterChange(t("Placed in {group}", { group: group.name }));
+    } catch (error) {
+      showProblem(error.message);
+    }
+  }
+
+  async function afterChange(text) {
+    closeNewGroup();
+    toast(text, { undo });
+    $("main").focus();
+    queue = [];
+    changed();
+    await refill();
+  }
+
+  function offerName(group) {
+    const open = forms.firstElementChild;
+    if (open?.id === "new-group-form" || open?.dataset.group === group?.id || (open && isTyping(document.activeElement))) return;
+    if (!group || notNamed.has(group.id)) return void forms.replaceChildren();
+    const close = () => {
+      sessionStorage.setItem(NOT_NAMED, JSON.stringify([...notNamed.add(group.id)]));
+      forms.replaceChildren();
+      $("main").focus();
+    };
+    const save = attempt(async (name) => {
+      const { entry } = await api.changeGroup(group.id, { name });
+      close();
+      done(t("Renamed to {group}", { group: name }), () => api.undo(entry));
+      await refill(true);
+    });
+    forms.replaceChildren(nameForm(group, save, close));
+  }
+
   // -- the review above the question --
 
   // Run an action; an error is shown, and nothing else happens.
   const attempt = (action) => (...values) => action(...values).catch((error) => showProblem(error.message));
 
+  // Show what was done, with a button that undoes it: revert() sends the request.
+  function done(text, revert) {
+    changed();
+    toast(text, { undo: attempt(async () => {
+      await revert();
+      toast(t("Undone"));
+      changed();
+      await refill();
+    }) });
+  }
+
   const review = {
     retract: attempt(async (id) => {
-      await api.retract(id);
+      const { retracted_by: retraction } = await api.retract(id);
       conflict = null;
       labelIssues = labelIssues.filter((one) => one.answer.id !== id);
-      note = "Retracted.";
-      changed();
+      done(t("Retracted."), () => api.retract(retraction));
       await refill();
     }),
     confirm: attempt(async (id) => {
       await api.confirm(id);
-      note = "Marked as correct.";
       await loadLabelIssues();
-      changed();
+      done(t("Marked as correct."), () => api.undo());
     }),
     newGroup: attempt(async (image) => {
       const made = await api.createGroup([image], "");
       conflict = made.conflicts[0] ?? null;
-      note = "New group created; name it under Groups.";
       labelIssues = [];
-      changed();
+      done(t("New group created."), () => api.undo(made.entry));
       await refill();
     }),
     ignore() {
@@ -125,7 +231,7 @@ export function makeAskView({ showProblem, changed }) {
     },
     later() {
       labelIssues.forEach((one) => postponed.add(one.answer.id));
-      [nSincePostponed, note] = [0, `Postponed for ${POSTPONED_FOR} answers.`];
+      [nSincePostponed, note] = [0, t("Postponed for {n} answers.", { n: POSTPONED_FOR })];
       show();
     },
   };
@@ -143,28 +249,56 @@ export function makeAskView({ showProblem, changed }) {
     show();
   }
 
+  function setStatus(newest) {
+    const before = nGroups;
+    [status, nGroups] = [newest, newest.n_groups];
+    setConflicts(newest.conflicts);
+    offerName(newest.unnamed);
+    showTop();
+    if (question()?.kind === "choice" && (before > question().offered.length) !== (nGroups > question().offered.length)) show();
+  }
+
   // -- on the screen --
 
   function show() {
+    const isFinding = document.activeElement?.id === "find-group";
+    if (isFinding && stage.dataset.of === key(question())) return; // the person types
     shownAt = performance.now();
-    const focused = view.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
-    view.replaceChildren(...content());
+    const focused = stage.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
+    showTop();
+    stage.replaceChildren(...(question() ? questionView(question(), note, { answer, undo, place }, nGroups) : [finishedView(undo)]));
+    stage.dataset.of = key(question());
     // The keyboard focus stays on the same button; after a click it is on the question.
-    if (focused) (view.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ?? $("main")).focus();
-    $("announcer").textContent = question() ? spoken(question(), note) : "No questions left.";
+    if (focused) (stage.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ?? $("main")).focus();
+    $("announcer").textContent = question() ? spoken(question(), note) : t("No questions left.");
     view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
     queue.slice(1, 3).forEach(preload);
   }
 
-  function content() {
-    const top = conflict ? [conflictView(conflict, review)] : labelIssue() ? [labelIssueView(labelIssue(), review)] : [];
-    return [...top, ...(question() ? questionView(question(), note, { answer, undo }) : [finishedView(undo)])];
+  const key = (asked) => (asked ? `${asked.kind} ${asked.images.join()}` : "");
+
+  function showTop() {
+    const focused = top.contains(document.activeElement) ? document.activeElement.id : "";
+    const issue = labelIssue();
+    const views = conflict ? [conflictView(conflict, review)] : issue ? [labelIssueView(issue, review)] : [introduction(showTop), ...goalView(status, { openReview, changed: showTop })];
+    top.replaceChildren(...views.filter(Boolean));
+    if (focused) (document.getElementById(focused) ?? $("main")).focus();
   }
 
-  function pressKey(action, key) {
+  swipes(stage, {
+    isOn: () => question()?.kind === "pair",
+    left: () => answer("same"),
+    right: () => answer("different"),
+  });
+
+  function pressKey(action, pressed) {
     if (!question()) return null;
-    if (action === "zoom") return view.querySelector(".picture").click();
-    const text = answerFor(question(), action, key);
+    if (action === "zoom") return stage.querySelector(".picture, .grid .tile").click();
+    if (action === "name") return forms.querySelector("#name-form input")?.focus();
+    if (action === "find") return stage.querySelector("#find-group")?.focus();
+    if (pressed === "escape" && question().isNext) return refill(); // back to the likeliest groups
+    if (question().kind === "grid" && pressGridKey(stage, pressed)) return null;
+    const text = answerFor(question(), action, pressed);
     return text ? answer(text) : false;
   }
 
@@ -177,16 +311,13 @@ export function makeAskView({ showProblem, changed }) {
     pressKey,
     undo,
     loadLabelIssues,
+    setStatus,
     setConflicts,
     redraw: show,
     reset: () => {
-      [queue, note, conflict, labelIssues] = [[], "", null, []];
+      [queue, note, conflict, labelIssues, status] = [[], "", null, [], null];
+      forms.replaceChildren();
       postponed.clear();
     },
   };
-}
-
-function noteFor(reply) {
-  if (!reply.accepted) return "This contradicts earlier answers; please review them above.";
-  return reply.n_implied > 0 ? `This also answers ${count(reply.n_implied, "other question")}.` : "";
 }

@@ -1,8 +1,9 @@
 // Server-sent events: what others did, and what the worker does; reconnects when the connection is lost.
 
 import { api, state } from "/page/api.js";
-import { $, count } from "/page/dom.js";
+import { $, count, loadWaitingPictures } from "/page/dom.js";
 import { changesText } from "/page/export.js";
+import { t } from "/page/texts.js";
 
 const RETRY = 2000; // milliseconds
 const MIN_INTERVAL = 1000; // milliseconds between two updates of a view
@@ -27,12 +28,13 @@ export function listen(page) {
   let isLost = false;
   source.onerror = () => {
     isLost = true;
-    showProblem("Connection lost; saved answers are kept. Reconnecting… If the program has stopped, start it again.", "connection");
+    showProblem(t("Connection lost; saved answers are kept. Reconnecting… If the program has stopped, start it again."), "connection");
     if (source.readyState === EventSource.CLOSED) setTimeout(() => reconnect(page), RETRY); // the browser does not retry
   };
   source.onopen = () => {
     showStatus(); // for events before the connection
     if (isLost) resume(page).catch((error) => showProblem(error.message));
+    if (isLost) loadWaitingPictures();
     isLost = false;
   };
 
@@ -43,14 +45,14 @@ export function listen(page) {
     if (page.current() === "map") views.map.refresh();
     if (page.current() === "ask") views.ask.refill(true);
   });
-  onCurrent("training", () => announce("Training…"));
+  onCurrent("training", () => announce(t("Training…")));
   onCurrent("trained", ({ n_answers, n_moved }) => {
-    announce(n_answers ? `Groups updated, ${count(n_moved ?? 0, "picture")} moved` : "First groups are ready");
+    announce(n_answers ? t("Groups updated, {pictures} moved", { pictures: count(n_moved ?? 0, "picture") }) : t("First groups are ready"));
     showStatus();
     if (page.current() === "groups") views.groups.renew();
     if (page.current() === "map" || page.current() === "compare") views[page.current()].refresh();
   });
-  on("embedding", ({ done, total }) => announce(`Reading pictures: ${done} of ${total}`));
+  on("embedding", ({ done, total }) => announce(t("Reading pictures: {done} of {total}", { done, total })));
   on("worker_exited", showStatus); // whose problem says why, and what to do
   on("problem", showStatus);
   on("images", (changes) => {

@@ -1,223 +1,251 @@
-// The Groups view: a gallery for each group. A picture dragged to another group is an answer.
+// The Groups view: all pictures by group. Pictures moved to another group are answers; any action can be undone.
 
+import { makeActions } from "/page/actions.js";
 import { api } from "/page/api.js";
-import { $, button, count, h, isTyping, picture } from "/page/dom.js";
+import { $, button, h } from "/page/dom.js";
+import { chips, makeFilters, selectionTools } from "/page/gallery_bar.js";
+import { makeHeader } from "/page/gallery_header.js";
+import { makeGrid } from "/page/grid.js";
 import { actionOf } from "/page/keys.js";
+import { makeGroupReview } from "/page/review_grid.js";
+import { addRubberBand, makeSelection } from "/page/selection.js";
+import { t } from "/page/texts.js";
+import { fillTile, loadTile, makeTile } from "/page/tile.js";
 import { zoom } from "/page/zoom.js";
 
 const view = $("view-groups");
 const DRAG_TYPE = "application/x-likewise";
-const MAX_LIMIT = 500; // pictures of a group in one request
+const MAX_DETAILS = 400; // pictures of one request
+const CONTROLS = "button, input, select, summary, a";
 
-export function makeGalleriesView({ showProblem, changed, announce, openReview }) {
-  let found = null; // the groups as they are shown
-  const selected = new Map(); // image id -> name
-  const newImages = new Set(); // found in the folder since the page was opened
+export function makeGalleriesView({ showProblem, changed, openReview }) {
+  let groups = [];
   let dragged = [];
   let isDragging = false;
-  let limit = 60; // pictures of a group; grows with "Show more"
-  let nNotMoved = 0; // pictures that earlier answers keep in their group
   let isStale = false; // newer groups wait until the person has finished
+  let nRequests = 0; // an answer to an older one is not shown
+  const sections = new Map(); // id -> { element, box, update }
+  const details = new Map(); // id of a picture -> name, confidence, placed, moved
+  const newImages = new Set(); // found in the folder since the page was opened
+  const query = {};
 
-  const isTypingHere = () => view.contains(document.activeElement) && isTyping(document.activeElement);
-  const refresh = () => load(true);
+  const tools = h("div", { class: "row tools" });
+  const names = h("div", {});
+  const scroller = h("div", { class: "scroller" });
+  const note = h("p", { class: "empty" }, t("The first groups will appear soon."));
+  const filters = makeFilters(query, { changed: () => refresh(), resized: (size) => grid.setSize(size) });
+  const bar = h("div", { class: "bar" }, h("div", { class: "row top" }, filters.element, tools, filters.size), names);
+  const selection = makeSelection(() => { grid.refill(); showTools(); showCursor(); });
+  const grid = makeGrid(scroller, { makeTile, fill, load: loadTile, shown: loadDetails });
+  view.replaceChildren(note, bar, scroller);
+  grid.setSize(filters.side());
+  addRubberBand(scroller, grid, selection, (target) => !target.closest(`.tile, ${CONTROLS}`));
 
-  // `isWanted`: the person waits for the groups. Others are not shown while a name is typed.
-  async function load(isWanted) {
-    let newest = null;
-    try {
-      newest = await api.groups(limit);
-    } catch (error) {
-      showProblem(error.message);
-      return;
-    }
-    isStale = isDragging || (!isWanted && isTypingHere());
-    if (isStale) return;
-    found = newest;
-    for (const image of found.new) newImages.add(image.id);
-    show();
-  }
+  const actions = makeActions({ showProblem, changed, refresh: () => refresh(), openReview });
+  const review = makeGroupReview({ done: actions.done });
 
-  // There are newer groups; shown at once unless the person is moving pictures or typing.
+  // -- loading --
+
+  const refresh = actions.attempt(async () => {
+    nRequests += 1;
+    const request = nRequests;
+    const found = await api.gallery(query);
+    if (request !== nRequests) return;
+    isStale = isDragging;
+    if (!isStale) show(found);
+  });
+
+  // There are newer groups; shown at once unless the person is moving pictures.
   function renew() {
-    isStale = isDragging || selected.size > 0 || isTypingHere();
-    if (!isStale) load(false);
-    else if (!isDragging && !isTypingHere()) show();
+    isStale = isDragging || selection.size > 0;
+    if (isStale) showTools();
+    else refresh();
   }
 
-  // -- changes --
-
-  function moved(text, n, { conflicts }) {
-    nNotMoved = conflicts.length;
-    announce(n > nNotMoved ? `${count(n - nNotMoved, "picture")} ${text}` : "");
-    selected.clear();
-    changed(conflicts[0]);
+  function show(found) {
+    const anchors = grid.anchor();
+    details.clear();
+    groups = found.sections.filter((one) => one.kind === "group");
+    for (const one of found.sections) if (one.kind === "new") one.images.forEach((id) => newImages.add(id));
+    note.hidden = groups.length > 0;
+    [bar.hidden, scroller.hidden] = [!groups.length, !groups.length];
+    const shown = groups.length ? found.sections.filter((one) => one.kind === "group" || one.images.length) : [];
+    const elements = shown.map((one) => section(one).element);
+    if (elements.some((one, i) => one !== scroller.children[i]) || elements.length !== scroller.children.length) scroller.replaceChildren(...elements);
+    names.replaceChildren(chips(groups, { go: goTo, makeDropTarget }));
+    grid.setSections(shown.map((one) => ({ key: one.id, ids: one.images, box: sections.get(one.id).box })));
+    grid.restore(anchors);
+    selection.keep((id) => grid.sectionOf(id) !== null);
+    grid.refill();
+    showTools();
   }
 
-  async function move(images, group) {
-    if (!images.length) return;
-    try {
-      moved("moved", images.length, await api.move(images, group));
-      await refresh();
-    } catch (error) {
-      showProblem(error.message);
-    }
+  function section(one) {
+    if (!sections.has(one.id)) sections.set(one.id, makeSection(one));
+    const made = sections.get(one.id);
+    made.update(one);
+    return made;
   }
+
+  function makeSection({ id, kind }) {
+    const header = makeHeader(kind, {
+      rename: (one, name) => actions.change(one.id, { name }, t("Renamed to {group}", { group: name })),
+      merge: (one, into) => actions.change(one.id, { merge_into: into.id }, t("Merged {group} into {other}", { group: one.name, other: into.name })),
+      check: actions.attempt((one) => review.open(one)),
+    });
+    const box = h("div", { class: "tiles" });
+    const element = h("section", { class: "group", ...(kind === "group" ? { "data-group": id } : {}) }, header.element, box);
+    box.addEventListener("focus", () => {
+      const own = grid.sectionOf(selection.cursor)?.box === box;
+      if (!own && box.matches(":focus-visible")) selection.move(Number(box.querySelector(".tile:not([hidden])")?.dataset.id));
+    });
+    if (kind === "group") makeDropTarget(element, id);
+    const roles = { role: "listbox", "aria-multiselectable": "true", tabindex: "0" };
+    const update = (one) => {
+      header.update(one, groups);
+      if (one.colour) element.style.setProperty("--group", one.colour);
+      element.setAttribute("aria-label", one.name || header.element.querySelector("h2").textContent);
+      box.setAttribute("aria-label", t("Pictures of {group}", { group: one.name || kind }));
+      for (const [name, value] of Object.entries(roles)) one.images.length ? box.setAttribute(name, value) : box.removeAttribute(name);
+    };
+    return { element, box, header: header.element, update };
+  }
+
+  async function loadDetails(ids) {
+    const wanted = ids.filter((id) => !details.has(id)).slice(0, MAX_DETAILS);
+    if (!wanted.length || view.hidden) return;
+    const loaded = await api.images(wanted).catch(() => []);
+    for (const one of loaded) details.set(one.id, one);
+    if (loaded.length) grid.refill();
+  }
+
+  function fill(tile, id) {
+    fillTile(tile, id, details.get(id), { isSelected: selection.has(id), isCursor: selection.cursor === id, isNew: newImages.has(id) });
+  }
+
+  function showTools() {
+    const made = selectionTools(selection.size, groups, { move: (group) => move(selection.list(), group), createGroup, clear: selection.clear });
+    tools.replaceChildren(made, isStale ? button(t("Show updated groups"), () => { selection.clear(); refresh(); }, { id: "renew" }) : "");
+  }
+
+  function showCursor() {
+    for (const { box } of sections.values()) box.removeAttribute("aria-activedescendant");
+    const at = selection.cursor;
+    if (at !== null && grid.tile(at)) grid.sectionOf(at)?.box.setAttribute("aria-activedescendant", `tile-${at}`);
+  }
+
+  function goTo(id) {
+    const { element } = sections.get(id);
+    scroller.scrollTop = element.offsetTop;
+  }
+
+  const named = (id) => groups.find((one) => one.id === id);
+  const move = (images, group) => actions.move(images, named(group), selection.clear);
 
   async function createGroup() {
-    try {
-      const made = await api.createGroup([...selected.keys()], "");
-      moved("moved to a new group", selected.size, made);
-      await refresh();
-      view.querySelector(`[data-focus="name-${CSS.escape(made.id)}"]`)?.select(); // to type its name
-    } catch (error) {
-      showProblem(error.message);
-    }
+    const id = await actions.createGroup(chosen(), selection.clear);
+    const name = id && view.querySelector(`[data-focus="name-${CSS.escape(id)}"]`);
+    if (!name) return;
+    goTo(id);
+    name.focus({ preventScroll: true });
+    name.select(); // to type its name
   }
 
-  async function change(id, values, message = "") {
-    try {
-      await api.changeGroup(id, values);
-      if (message) announce(message);
-      changed();
-      await refresh();
-    } catch (error) {
-      showProblem(error.message);
-    }
-  }
+  // The selected pictures, or the one at the cursor.
+  const chosen = () => (selection.size || selection.cursor === null ? selection.list() : [selection.cursor]);
 
-  // -- on the screen --
-
-  function show() {
-    const focused = document.activeElement?.dataset?.focus;
-    if (!found.groups.length) {
-      view.replaceChildren(h("p", { class: "quiet" }, "The first groups will appear soon."));
-      return;
-    }
-    const others = [imageSection("Unsure", found.unsure, found.n_unsure, "Not answered yet; the model is unsure about these."),
-      imageSection("Bad pictures", found.bad, found.bad.length, "Left out of the groups."),
-      imageSection("New", found.new, found.new.length, "Just found in the folder; not in a group yet.")];
-    view.replaceChildren(bar(), ...found.groups.map(groupSection), ...others.filter(Boolean));
-    if (focused) view.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
-  }
-
-  function clearSelection() {
-    selected.clear();
-    show();
-  }
-
-  function bar() {
-    const target = h("select", { "aria-label": "Move the selected pictures to", "data-focus": "target" },
-      h("option", { value: "" }, "move to…"), found.groups.map((one) => h("option", { value: one.id }, one.name)));
-    target.addEventListener("change", () => target.value && move([...selected.keys()], target.value));
-    const text = selected.size ? `${count(selected.size, "picture")} selected` : "Select pictures to move them, or drag them to a group. Each move is an answer.";
-    const tools = selected.size ? [target, button("New group", createGroup, { id: "new-group" }), button("Clear selection", clearSelection)] : [];
-    if (isStale) tools.push(button("Show updated groups", () => { selected.clear(); refresh(); }, { id: "renew" }));
-    const notMoved = nNotMoved ? h("p", { class: "not-moved", role: "status" }, `${count(nNotMoved, "picture")} not moved: earlier answers contradict it. `,
-      button("Review", () => { nNotMoved = 0; openReview(); }, { id: "review" })) : null;
-    return h("div", { class: "bar" }, h("div", { class: "row" }, h("p", {}, text), ...tools), notMoved, chips());
-  }
-
-  // All groups in one row: a click scrolls to a group, and pictures can be dropped here.
-  function chips() {
-    const chip = (one) => {
-      const scroll = () => view.querySelector(`section[data-group="${CSS.escape(one.id)}"]`).scrollIntoView();
-      const element = h("button", { type: "button", class: "chip", group: one.colour, "data-to": one.id, onclick: scroll },
-        h("i", { class: "dot" }), one.name, h("span", { class: "quiet" }, one.n_images.toLocaleString("en")));
-      makeDropTarget(element, one.id);
-      return element;
-    };
-    return h("div", { class: "chips", role: "group", "aria-label": "Groups" }, found.groups.map(chip));
-  }
+  // -- mouse --
 
   function makeDropTarget(element, group) {
     element.addEventListener("dragover", (event) => { event.preventDefault(); element.classList.add("over"); });
     element.addEventListener("dragleave", (event) => element.contains(event.relatedTarget) || element.classList.remove("over"));
-    element.addEventListener("drop", (event) => { event.preventDefault(); element.classList.remove("over"); move(dragged, group); });
-  }
-
-  function groupSection(one) {
-    const others = found.groups.filter((other) => other.id !== one.id);
-    const nNew = one.images.filter((image) => newImages.has(image.id)).length;
-    const changes = (one.n_moved ? `, ${one.n_moved} moved` : "") + (nNew ? `, ${nNew} new` : "");
-    const tiles = h("div", { class: "tiles" }, one.images.map((image) => tile(image, one.images)));
-    const section = h("section", { class: "group", group: one.colour, "data-group": one.id, "aria-label": one.name },
-      h("header", {}, h("h2", {}, nameInput(one)), h("span", { class: "quiet" }, count(one.n_images, "picture") + changes), ...(others.length > 1 ? [mergeSelect(one, others)] : [])),
-      tiles, moreButton(one, tiles));
-    makeDropTarget(section, one.id);
-    return section;
-  }
-
-  function nameInput(one) {
-    const name = h("input", { value: one.name, "aria-label": `Name of ${one.name}`, maxlength: 100, "data-focus": `name-${one.id}` });
-    name.addEventListener("change", () => {
-      const wanted = name.value.trim();
-      name.value = wanted || one.name;
-      if (wanted && wanted !== one.name) change(one.id, { name: wanted });
+    element.addEventListener("drop", (event) => {
+      event.preventDefault();
+      element.classList.remove("over");
+      const images = dragged.filter((id) => grid.sectionOf(id)?.key !== group);
+      if (images.length) move(images, group);
     });
-    name.addEventListener("keydown", (event) => {
-      if (event.isComposing) return; // the key belongs to an input method
-      if (event.key === "Escape") name.value = one.name;
-      if (event.key === "Escape" || event.key === "Enter") name.blur(); // saves a changed name
-    });
-    return name;
   }
 
-  function mergeSelect(one, others) {
-    const merge = h("select", { "aria-label": `Merge ${one.name} into` }, h("option", { value: "" }, "merge into…"),
-      others.map((other) => h("option", { value: other.id }, other.name)));
-    merge.addEventListener("change", () => merge.value && change(one.id, { merge_into: merge.value }, `${one.name} merged into ${merge.selectedOptions[0].text}; undo restores both`));
-    return merge;
+  const idOf = (event) => Number(event.target.closest(".tile")?.dataset.id ?? NaN);
+
+  scroller.addEventListener("click", (event) => {
+    const id = idOf(event);
+    if (Number.isNaN(id)) return;
+    if (event.shiftKey) selection.extend(id, grid.order(), event.ctrlKey || event.metaKey);
+    else if (event.ctrlKey || event.metaKey || event.pointerType === "touch" || event.target.closest(".check")) selection.toggle(id);
+    else selection.only(id);
+  });
+  scroller.addEventListener("dblclick", (event) => { if (!Number.isNaN(idOf(event))) open(idOf(event)); });
+  scroller.addEventListener("dragstart", (event) => {
+    const id = idOf(event);
+    if (Number.isNaN(id)) return;
+    isDragging = true;
+    dragged = selection.has(id) ? selection.list() : [id];
+    event.target.classList.add("dragged");
+    event.dataTransfer.setData(DRAG_TYPE, dragged.join());
+    event.dataTransfer.effectAllowed = "move";
+  });
+  scroller.addEventListener("dragend", () => {
+    isDragging = false;
+    scroller.querySelector(".dragged")?.classList.remove("dragged");
+    if (isStale) renew();
+  });
+
+  function open(id) {
+    const all = grid.order().map((one) => ({ id: one, name: details.get(one)?.name ?? "" }));
+    zoom(all, all.findIndex((one) => one.id === id));
   }
 
-  function moreButton(one, tiles) {
-    if (one.images.length >= one.n_images) return null;
-    const more = button("Show more", async () => {
-      const next = await api.group(one.id, tiles.children.length).catch((error) => showProblem(error.message));
-      if (!next) return;
-      tiles.append(...next.images.map((image) => tile(image, next.images)));
-      limit = Math.min(MAX_LIMIT, Math.max(limit, tiles.children.length));
-      if (tiles.children.length >= next.n_images || !next.images.length) more.remove();
-    });
-    return more;
+  // -- keys; returns whether the key was used --
+
+  function pressKey(event) {
+    if (!groups.length || event.altKey || (event.target.closest(`dialog, ${CONTROLS}`) && event.key !== "Escape")) return false;
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key.toLowerCase() !== "a") return false;
+      selection.set(grid.order());
+      return true;
+    }
+    if (event.key.startsWith("Arrow")) return moveCursor(event);
+    return !event.repeat && pressOnce(event.key);
   }
 
-  function tile(image, all) {
-    const title = `${image.name}, ${Math.round(image.confidence * 100)} % sure${image.moved ? ", moved" : ""}${image.answered ? ", in your answers" : ""}`;
-    const mark = image.moved ? "moved" : newImages.has(image.id) ? "new" : "";
-    const element = h("button", { type: "button", class: "tile", draggable: "true", "aria-pressed": String(selected.has(image.id)), "data-id": image.id, "data-focus": `tile-${image.id}`, title },
-      picture(image.id, title), mark ? h("span", { class: "mark" }, mark) : null, image.answered ? h("span", { class: "mark answered" }, "✓") : null);
-    const enlarge = () => zoom(all, all.indexOf(image));
-    element.addEventListener("click", () => {
-      if (selected.has(image.id)) selected.delete(image.id);
-      else selected.set(image.id, image.name);
-      show();
-    });
-    element.addEventListener("dblclick", enlarge);
-    element.addEventListener("keydown", (event) => actionOf(event.key) === "zoom" && !event.ctrlKey && !event.metaKey && enlarge());
-    element.addEventListener("dragstart", (event) => {
-      isDragging = true;
-      dragged = selected.has(image.id) ? [...selected.keys()] : [image.id];
-      event.dataTransfer.setData(DRAG_TYPE, dragged.join());
-      event.dataTransfer.effectAllowed = "move";
-    });
-    element.addEventListener("dragend", () => {
-      isDragging = false;
-      if (isStale) renew();
-    });
-    return element;
+  function pressOnce(key) {
+    const at = selection.cursor;
+    if (key === "Escape" && selection.size) selection.clear();
+    else if (key === " " && at !== null) selection.toggle(at);
+    else if ((key === "Enter" || actionOf(key) === "zoom") && at !== null) open(at);
+    else if (key === "n" && chosen().length) createGroup();
+    else if (key === "/") filters.search.focus();
+    else if (/^[1-9]$/.test(key) && groups[key - 1] && chosen().length) moveAndGoOn(groups[key - 1].id);
+    else return false;
+    return true;
   }
 
-  const imageSection = (title, images, n, text) =>
-    n ? h("section", { class: "group", "aria-label": title }, h("header", {}, h("h2", {}, title), h("span", { class: "quiet" }, `${count(n, "picture")}. ${text}`)),
-      h("div", { class: "tiles" }, images.map((image) => tile(image, images)))) : null;
-
-  // No conflict is left: the message about pictures that were not moved goes.
-  function noConflicts() {
-    if (!nNotMoved) return;
-    nNotMoved = 0;
-    if (!view.hidden) show();
+  // A picture at the cursor is moved, and the cursor is at the next one.
+  function moveAndGoOn(group) {
+    const images = chosen();
+    const order = grid.order();
+    const next = order[order.indexOf(images.at(-1)) + 1] ?? null;
+    move(images, group).then(() => next !== null && grid.sectionOf(next) && selection.move(next));
   }
 
-  return { refresh, renew, noConflicts, reset: () => { selected.clear(); [nNotMoved, isStale] = [0, false]; } };
+  function moveCursor(event) {
+    const next = grid.neighbour(selection.cursor, event.key);
+    if (next === null) return false;
+    grid.reveal(next, sections.get(grid.sectionOf(next).key).header.offsetHeight);
+    if (event.shiftKey) selection.extend(next, grid.order());
+    else selection.move(next);
+    grid.sectionOf(next).box.focus({ preventScroll: true });
+    return true;
+  }
+
+  function reset() {
+    selection.clear();
+    filters.reset();
+    sections.clear();
+    isStale = false;
+  }
+
+  return { refresh: (only) => { if (only) filters.show(only); grid.layout(); return refresh(); }, renew, pressKey, reset };
 }

@@ -1,13 +1,17 @@
 // Keyboard shortcuts. Changed keys are stored in this browser.
 
+import { t } from "/page/texts.js";
+
 const STORE = "likewise-keys";
-export const ACTIONS = [
-  // name, description, default keys
+export const ACTIONS = [ // name, description, default keys
   ["same", "same", ["s", "arrowleft"]],
   ["different", "different", ["d", "arrowright"]],
   ["cannot_tell", "can't tell", [" "]],
   ["bad_image", "bad picture", ["x"]],
-  ["none", "none of these groups", ["0", "n"]],
+  ["none", "none of these groups", ["0"]],
+  ["new_group", "new group", ["n", "+"]],
+  ["find", "find another group", ["f", "/"]],
+  ["name", "name the group", ["e"]],
   ["undo", "undo", ["u"]],
   ["zoom", "enlarge the picture", ["z"]],
   ["ask", "open Ask", ["a"]],
@@ -35,16 +39,18 @@ export const keysOf = (action) => {
 
 export const actionOf = (key) => ACTIONS.map(([name]) => name).find((name) => keysOf(name).includes(key.toLowerCase())) ?? null;
 
-const NAMES = { " ": "Space", arrowleft: "←", arrowright: "→", arrowup: "↑", arrowdown: "↓" };
+export const describe = (action) => t(ACTIONS.find(([name]) => name === action)[1]);
+
+const NAMES = { " ": t("Space"), arrowleft: "←", arrowright: "→", arrowup: "↑", arrowdown: "↓" };
 export const nameOf = (key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 export const shownKey = (action) => (keysOf(action).length ? nameOf(keysOf(action)[0]) : "–");
 
 // Change a key; returns an error message, empty if there is none.
 export function remap(action, key) {
   const wanted = key.toLowerCase();
-  if (FIXED.test(wanted)) return `${nameOf(wanted)} is reserved; choose another key.`;
+  if (FIXED.test(wanted)) return t("{key} is reserved; choose another key.", { key: nameOf(wanted) });
   const other = Object.keys(changed).find((name) => name !== action && changed[name] === wanted);
-  if (other) return `${nameOf(wanted)} is already "${ACTIONS.find(([name]) => name === other)[1]}"; change that first.`;
+  if (other) return t("{key} is already “{action}”; change that first.", { key: nameOf(wanted), action: describe(other) });
   changed = { ...changed, [action]: wanted };
   localStorage.setItem(STORE, JSON.stringify(changed));
   return "";

@@ -1,19 +1,23 @@
-"""Criteria: list, create, status, and the comparison of two."""
+"""Routes of criteria: list, create, change, status, and the comparison of two."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from likewise.server.models import (
+    AgreementResponse,
     CellResponse,
     ComparisonResponse,
     CriterionResponse,
-    NewCriterionRequest,
     StatusResponse,
 )
 from likewise.server.presenters import Presenter, group_name, json_response
+from likewise.server.requests import CriterionChangeRequest, NewCriterionRequest
 from likewise.server.routes import By
+from likewise.session.criteria import Criterion
 from likewise.workspace.gallery import Comparison, compare
+from likewise.workspace.team import agreement
 from likewise.workspace.workspace import Workspace
 
 CellLimit = Annotated[int, Query(ge=0, le=50, description="Images per cell.")]
@@ -27,25 +31,36 @@ def criteria_router(workspace: Workspace) -> APIRouter:
     @router.get("/criteria")
     def list_criteria() -> list[CriterionResponse]:
         """Return the criteria of the session, the oldest first."""
-        return [
-            CriterionResponse(
-                name=one.name,
-                n_clusters=one.n_clusters,
-                n_answers=workspace.session.graph(one.name).n_answers,
-            )
-            for one in workspace.session.criteria
-        ]
+        session = workspace.session
+        return [_criterion(one, session.graph(one.name).n_answers) for one in session.criteria]
 
     @router.post("/criteria", status_code=201)
     def create_criterion(request: NewCriterionRequest) -> CriterionResponse:
         """Add a criterion for the same collection; all criteria share the embeddings."""
         made = workspace.add_criterion(request.name, request.n_clusters)
-        return CriterionResponse(name=made.name, n_clusters=made.n_clusters, n_answers=0)
+        changed = workspace.change_criterion(
+            made.name, pair_text=request.pair_text, choice_text=request.choice_text
+        )
+        return _criterion(changed, 0)
+
+    @router.patch("/criteria")
+    def change_criterion(request: CriterionChangeRequest) -> CriterionResponse:
+        """Change the number of groups or the wording of the questions; answers are kept."""
+        changes = request.model_dump(exclude={"criterion"}, exclude_unset=True)
+        name = workspace.criterion(request.criterion).name
+        changed = workspace.change_criterion(name, **changes)
+        return _criterion(changed, workspace.session.graph(name).n_answers)
 
     @router.get("/status", response_model=StatusResponse)
     def get_status(by: By = "") -> Response:
-        """Return counts, agreement, conflicts and the state of the worker."""
+        """Return counts, estimated accuracy, conflicts and the state of the worker."""
         return json_response(presenter.status(workspace.criterion(by)))
+
+    @router.get("/agreement")
+    def get_agreement(by: By = "") -> list[AgreementResponse]:
+        """Return how far each two people with a name agree on the criterion."""
+        name = workspace.criterion(by).name
+        return [AgreementResponse(**asdict(one)) for one in agreement(workspace.session, name)]
 
     @router.get("/compare")
     def compare_criteria(
@@ -57,6 +72,16 @@ def criteria_router(workspace: Workspace) -> APIRouter:
         return _comparison(table, one.name, other.name)
 
     return router
+
+
+def _criterion(criterion: Criterion, n_answers: int) -> CriterionResponse:
+    return CriterionResponse(
+        name=criterion.name,
+        n_clusters=criterion.n_clusters,
+        n_answers=n_answers,
+        pair_text=criterion.pair_text,
+        choice_text=criterion.choice_text,
+    )
 
 
 def _comparison(table: Comparison, first: str, second: str) -> ComparisonResponse:

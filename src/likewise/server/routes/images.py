@@ -1,18 +1,22 @@
-"""Images: files, thumbnails, details, the map, and a new scan of the folder."""
+"""Routes of images: files, thumbnails, details, the map, and a new scan of the folder."""
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from likewise.server.models import ChangesResponse, ImageResponse, MapResponse
 from likewise.server.routes import By, ImageId
-from likewise.workspace.map2d import SCALE, load_map
+from likewise.workspace.gallery import SCALE, load_map
 from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
 
+ImageIds = Annotated[
+    str,
+    Query(pattern=r"^[0-9]{1,9}(,[0-9]{1,9}){0,499}$", description="Up to 500 ids, by commas."),
+]
 _NUMBERS_PER_CHUNK = 2_000  # numbers of the map that are formatted at a time
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
@@ -20,6 +24,13 @@ _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 def images_router(workspace: Workspace) -> APIRouter:
     """Return the routes for images."""
     router = APIRouter(tags=["images"])
+
+    @router.get("/images")
+    def list_images(ids: ImageIds, by: By = "") -> list[ImageResponse]:
+        """Return the names of some images, and the confidence of their groups."""
+        gallery = workspace.criterion(by).status.gallery()
+        wanted = [int(part) for part in ids.split(",")]
+        return [ImageResponse(**asdict(gallery.image(position))) for position in wanted]
 
     @router.get("/images/{id}", responses=_WEBP, response_class=Response)
     def get_image(image_id: ImageId) -> Response:

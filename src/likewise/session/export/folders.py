@@ -5,17 +5,17 @@ import os
 import re
 import shutil
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from os import PathLike
 from pathlib import Path
 
-from likewise.errors import ImageError, SessionError, UnknownNameError
-from likewise.progress import Progress, silent
+from likewise.errors import ImageError, InvalidParameterError, SessionError, UnknownNameError
 from likewise.session.assignments import Assignment, assignments, mark_unsure
 from likewise.session.atomic import disk_errors, hidden_name, limit_permissions, make_folder
-from likewise.session.export.tables import Exported, not_present
+from likewise.session.export.formats import Exported, not_present
 from likewise.session.session import Session
 from likewise.session.validation import path_below
+from likewise.types import Progress, silent
 
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -30,6 +30,8 @@ def export_folders(
     *,
     how: str = "copy",
     unsure_below: float = 0.0,
+    tags: bool = False,
+    groups: Collection[str] = (),
     progress: Progress = silent,
 ) -> Exported:
     """Copy or link the images of each group into one folder per group; originals are kept.
@@ -45,6 +47,10 @@ def export_folders(
     how : {"copy", "symlink", "hardlink"}
     unsure_below : float
         As in `export_csv`; adds a folder ``unsure``.
+    tags : bool
+        Embed the group as a keyword in copies of JPEG and PNG images; see `with_keyword`.
+    groups : collection of str
+        Names or keys of the groups to export; empty: all.
     progress : Progress
         Called with the number of images written so far.
 
@@ -62,6 +68,11 @@ def export_folders(
     target = Path(target).absolute()
     if how not in _METHODS:
         raise UnknownNameError("way to export folders", how, _METHODS)
+    if tags and how != "copy":
+        raise InvalidParameterError(
+            f"Keywords are written only into copies, never into originals; got how={how!r}, use "
+            "how='copy', or sidecar files (--to xmp)."
+        )
     root = session.root
     if root is None:
         raise SessionError(
@@ -70,22 +81,27 @@ def export_folders(
         )
     _check_outside(target, root)
     _check_free(target)
-    rows = mark_unsure(assignments(session, criterion), unsure_below)
+    rows = mark_unsure(assignments(session, criterion, groups), unsure_below)
     with disk_errors(target):
         temporary = hidden_name(target)
         make_folder(temporary)
         try:
             failed = _fill(temporary, root, rows, _METHODS[how], progress)
+            if tags:
+                failed += _tag_copies(temporary, session.criterion(criterion).name)
             if how != "hardlink":  # whose permissions are those of the original
                 limit_permissions(temporary, temporary.stat().st_mode)
             os.rename(temporary, target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-    return Exported(len(rows) - len(failed), (*not_present(session), *failed))
+    n_written = sum(1 for _ in target.glob("*/*"))
+    return Exported(n_written, (*not_present(session), *failed))
 
 
-def export_beside(session: Session, criterion: str, how: str) -> tuple[Path, Exported]:
+def export_beside(
+    session: Session, criterion: str, how: str, groups: Collection[str] = ()
+) -> tuple[Path, Exported]:
     """Export into a new folder next to the image folder; return its path and the result.
 
     Raises
@@ -100,7 +116,7 @@ def export_beside(session: Session, criterion: str, how: str) -> tuple[Path, Exp
     if not root.is_dir():
         raise SessionError(f"{root} does not exist; restore it first, or export a table.")
     target = free_folder(root, session.criterion(criterion).name)
-    return target, export_folders(session, target, criterion, how=how)
+    return target, export_folders(session, target, criterion, how=how, groups=groups)
 
 
 def free_folder(root: Path, criterion: str) -> Path:
@@ -138,6 +154,21 @@ def _fill(
         else:
             failed.append((row.path, "no longer exists, or may not be read"))
         progress(n_done, len(rows))
+    return failed
+
+
+def _tag_copies(folder: Path, by: str) -> list[tuple[str, str]]:
+    """Embed the name of its folder as a keyword in each copy; return those without one."""
+    from likewise.session.export.xmp import with_keyword
+
+    failed = []
+    for path in sorted(folder.glob("*/*")):
+        status = path.stat()
+        try:
+            path.write_bytes(with_keyword(path.read_bytes(), path.parent.name, by))
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        except ImageError as error:
+            failed.append((path.name, f"has no keyword: it {error}"))
     return failed
 
 

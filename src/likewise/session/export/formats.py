@@ -1,22 +1,141 @@
-"""Export of a criterion as the content of one file, by the name of the format."""
+"""Export formats by name; CSV and Parquet tables."""
 
-import json
-from collections import Counter
-from collections.abc import Callable
+import csv
+import io
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from posixpath import splitext
-from typing import Protocol
-from urllib.parse import quote
+from os import PathLike
+from pathlib import Path
+from typing import IO, Protocol
 
 import numpy as np
 
 from likewise.constraints.assignment import violated_answers
-from likewise.errors import ImageError, SessionError, UnknownNameError
-from likewise.session.assignments import Assignment, assignments
+from likewise.errors import ImageError, UnknownNameError
+from likewise.images.collection import displayed_name
+from likewise.plugins import EXPORTERS, load_plugin, plugin_names
+from likewise.session.assignments import Assignment, assignments, mark_unsure
+from likewise.session.atomic import write_new
+from likewise.session.export.annotations import (
+    coco,
+    cvat,
+    fiftyone,
+    label_studio,
+    label_studio_config,
+)
 from likewise.session.export.html import GroupTiles, Page, Section, Tile, html
-from likewise.session.export.tables import to_csv, to_parquet
 from likewise.session.import_answers import answer_lines
 from likewise.session.session import Session
+
+COLUMNS = ("path", "cluster", "name", "confidence", "answered")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Result of an export.
+
+    Parameters
+    ----------
+    n_written : int
+    left_out : tuple of (str, str)
+        The path of each image that was not written, and why.
+    """
+
+    n_written: int
+    left_out: tuple[tuple[str, str], ...]
+
+
+def export_csv(
+    session: Session,
+    path: str | PathLike[str],
+    criterion: str = "",
+    *,
+    unsure_below: float = 0.0,
+    raw: bool = False,
+    groups: Collection[str] = (),
+) -> Exported:
+    """Write a new CSV file with one row per present image.
+
+    Images in no answer whose confidence is less than `unsure_below` are in the
+    group ``unsure``, cluster -1. For `raw`, see `write_table`; for `groups`, see `assignments`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `unsure_below` is not a probability.
+    SessionError
+        If the criterion has no results yet, the file exists, or it cannot be written.
+    """
+    rows = mark_unsure(assignments(session, criterion, groups), unsure_below)
+    write_new(Path(path), lambda stream: write_csv(stream, rows, raw=raw))
+    return Exported(len(rows), not_present(session))
+
+
+def write_csv(stream: IO[str], rows: Iterable[Assignment], *, raw: bool = False) -> None:
+    """Write a header and one row per image."""
+    cells = (
+        (row.path, row.cluster, row.name, f"{row.confidence:.4f}", str(row.answered).lower())
+        for row in rows
+    )
+    write_table(stream, COLUMNS, cells, raw=raw)
+
+
+def write_table(
+    stream: IO[str],
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    raw: bool = False,
+) -> None:
+    """Write any table as CSV to an open file or to stdout.
+
+    A spreadsheet executes a text that begins with ``=``, ``+``, ``-`` or ``@``, such as a file
+    name, as a formula. Such texts get a leading apostrophe unless `raw`.
+    """
+    if stream is sys.stdout and isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="surrogateescape")  # file names that are not UTF-8
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows if raw else ([_without_formula(cell) for cell in row] for row in rows))
+
+
+def _without_formula(cell: object) -> object:
+    """Return a cell with an apostrophe before a text that a spreadsheet takes for a formula."""
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if is_formula else cell
+
+
+def to_csv(rows: Iterable[Assignment]) -> str:
+    """Return the content of a CSV file."""
+    stream = io.StringIO()
+    write_csv(stream, rows)
+    return stream.getvalue()
+
+
+def to_parquet(rows: list[Assignment]) -> bytes:
+    """Return the content of a Parquet file with the same columns as the CSV file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {
+        "path": pa.array([displayed_name(row.path) for row in rows], pa.string()),
+        "cluster": pa.array([row.cluster for row in rows], pa.int32()),
+        "name": pa.array([row.name for row in rows], pa.string()).dictionary_encode(),
+        "confidence": pa.array([row.confidence for row in rows], pa.float32()),
+        "answered": pa.array([row.answered for row in rows], pa.bool_()),
+    }
+    stream = pa.BufferOutputStream()
+    parquet.write_table(pa.table(columns), stream)
+    return bytes(stream.getvalue())
+
+
+def not_present(session: Session) -> tuple[tuple[str, str], ...]:
+    """Return the path and status of each image that is not present."""
+    images = session.images
+    pairs = zip(images.names, images.status, strict=True)
+    return tuple((name, f"is {status}") for name, status in pairs if status != "present")
+
 
 _MIN_TILES, _MAX_TILES = 60, 1_200  # images per group at least, and per page: about 10 MB
 
@@ -35,56 +154,83 @@ class Format:
 
     extension: str
     media_type: str
-    make: Callable[[Session, Thumbnails, str], str | bytes]
+    make: Callable[[Session, Thumbnails, str, Collection[str]], str | bytes]
 
 
-def export(session: Session, thumbnails: Thumbnails, criterion: str, to: str) -> bytes:
-    """Return the content of the exported file.
+def export(
+    session: Session,
+    thumbnails: Thumbnails,
+    criterion: str,
+    to: str,
+    groups: Collection[str] = (),
+) -> bytes:
+    """Return the content of the exported file, of all groups or of those chosen by name or key.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such format or group.
+    SessionError
+        If the criterion has no results yet.
+    """
+    wanted = find_format(to)
+    made = wanted.make(session, thumbnails, criterion, groups)
+    if isinstance(made, bytes):
+        return made
+    # File names that are not UTF-8: as their own bytes, in JSON as escapes like "\udce9".
+    is_json = wanted.media_type == "application/json"
+    return made.encode("utf-8", "backslashreplace" if is_json else "surrogateescape")
+
+
+def find_format(name: str) -> Format:
+    """Return a format by its name, also one of another package; see `likewise.plugins`.
 
     Raises
     ------
     UnknownNameError
         If there is no such format.
-    SessionError
-        If the criterion has no results yet.
+    PluginError
+        If it cannot be loaded.
     """
-    if to not in FORMATS:
-        raise UnknownNameError("export format", to, FORMATS)
-    made = FORMATS[to].make(session, thumbnails, criterion)
-    if isinstance(made, bytes):
-        return made
-    # File names that are not UTF-8: as their own bytes, in JSON as escapes like "\udce9".
-    is_json = FORMATS[to].media_type == "application/json"
-    return made.encode("utf-8", "backslashreplace" if is_json else "surrogateescape")
+    if name in FORMATS:
+        return FORMATS[name]
+    if name not in plugin_names(EXPORTERS):
+        raise UnknownNameError("export format", name, [*FORMATS, *plugin_names(EXPORTERS)])
+    found: Format = load_plugin(EXPORTERS, name)
+    return found
 
 
-def _csv(session: Session, thumbnails: Thumbnails, criterion: str) -> str:
-    return to_csv(assignments(session, criterion))
+def _csv(session: Session, thumbnails: Thumbnails, criterion: str, groups: Collection[str]) -> str:
+    return to_csv(assignments(session, criterion, groups))
 
 
-def _parquet(session: Session, thumbnails: Thumbnails, criterion: str) -> bytes:
-    return to_parquet(assignments(session, criterion))
+def _parquet(
+    session: Session, thumbnails: Thumbnails, criterion: str, groups: Collection[str]
+) -> bytes:
+    return to_parquet(assignments(session, criterion, groups))
 
 
-def _answers(session: Session, thumbnails: Thumbnails, criterion: str) -> str:
+def _answers(
+    session: Session, thumbnails: Thumbnails, criterion: str, groups: Collection[str]
+) -> str:
     return "".join(answer_lines(session, criterion))
 
 
-def _html(session: Session, thumbnails: Thumbnails, criterion: str) -> str:
+def _html(session: Session, thumbnails: Thumbnails, criterion: str, groups: Collection[str]) -> str:
     """Return one HTML file with embedded thumbnails and no script."""
     by_group: dict[tuple[int, str], list[Assignment]] = {}
-    for row in assignments(session, criterion):
+    for row in assignments(session, criterion, groups):
         by_group.setdefault((row.cluster, row.name), []).append(row)
     colours = {group.name: group.colour for group in session.groups(criterion).shown()}
     n_tiles = max(_MIN_TILES, _MAX_TILES // max(len(by_group), 1))
-    groups = []
+    shown = []
     for (_, name), rows in sorted(by_group.items(), key=lambda item: item[0]):
         rows.sort(key=lambda row: -row.confidence)
         tiles = [tile for row in rows[:n_tiles] if (tile := _tile(thumbnails, row))]
-        groups.append(GroupTiles(name, colours.get(name, "#777777"), len(rows), tiles))
+        shown.append(GroupTiles(name, colours.get(name, "#777777"), len(rows), tiles))
     folder = "Pictures" if session.root is None else session.root.name
     summary = _summary(session, criterion, [row for rows in by_group.values() for row in rows])
-    return html(Page(f"{folder}, by {criterion}", [Section("", groups)], [summary]))
+    return html(Page(f"{folder}, by {criterion}", [Section("", shown)], [summary]))
 
 
 def _summary(session: Session, criterion: str, rows: list[Assignment]) -> str:
@@ -111,83 +257,29 @@ def _tile(thumbnails: Thumbnails, row: Assignment) -> Tile | None:
         return None
 
 
-def _label_studio(session: Session, thumbnails: Thumbnails, criterion: str) -> str:
-    """Return Label Studio tasks: groups as predictions, answered pairs as annotations.
+def _of_rows(
+    make: Callable[[Session, str, Collection[str]], str],
+) -> Callable[[Session, Thumbnails, str, Collection[str]], str]:
+    """Return `make` as a format that needs no thumbnails."""
 
-    Every task has all keys, because Label Studio rejects a file with a task that
-    lacks a key used by the project.
-    """
-    if session.root is None:
-        raise SessionError("The images of this session are not files; export a table instead.")
-    tasks: list[object] = []
-    for row in assignments(session, criterion):
-        result = [_choices("group", "image", row.name)]
-        tasks.append(
-            {
-                "data": _task_data("picture", row.path, row.path),
-                "predictions": [{"score": round(row.confidence, 4), "result": result}],
-            }
-        )
-    names, positions = session.images.names, session.images.positions
-    for entry in session.answers(criterion):
-        if entry.kind == "pair":
-            first, second = (names[positions[content]] for content in entry.images)
-            result = [_choices("same", "first", entry.answer)]
-            data = _task_data("pair", first, second)
-            tasks.append({"data": data, "annotations": [{"result": result}]})
-    return json.dumps(tasks, ensure_ascii=False, indent=1)
+    def content(
+        session: Session, thumbnails: Thumbnails, criterion: str, groups: Collection[str]
+    ) -> str:
+        return make(session, criterion, groups)
 
-
-def _choices(from_name: str, to_name: str, choice: str) -> dict[str, object]:
-    value = {"choices": [choice]}
-    return {"from_name": from_name, "to_name": to_name, "type": "choices", "value": value}
-
-
-def _task_data(kind: str, first: str, second: str) -> dict[str, str]:
-    """Return the data of a task, images by their URL in Label Studio's local storage."""
-    one, other = (
-        f"/data/local-files/?d={quote(path, errors='surrogateescape')}" for path in (first, second)
-    )
-    return {"kind": kind, "image": one, "first": one, "second": other, "path": first}
-
-
-def _fiftyone(session: Session, thumbnails: Thumbnails, criterion: str) -> str:
-    """Return ``labels.json`` of a FiftyOneImageClassificationDataset; its data is the folder.
-
-    FiftyOne identifies an image by its path without the extension; images that
-    share one are left out, because a label could be applied to the wrong file.
-    """
-    rows = assignments(session, criterion)
-    classes = sorted({row.name for row in rows})
-    shared = _shared_names(rows)
-    labels = {
-        name: classes.index(row.name)
-        for row in rows
-        if (name := splitext(row.path)[0]) not in shared
-    }
-    return json.dumps({"classes": classes, "labels": labels}, ensure_ascii=False, indent=1)
-
-
-def _shared_names(rows: list[Assignment]) -> set[str]:
-    counts = Counter(splitext(row.path)[0] for row in rows)
-    return {name for name, count in counts.items() if count > 1}
-
-
-def left_out(session: Session, criterion: str, to: str) -> tuple[tuple[str, str], ...]:
-    """Return the path of each image that the format cannot represent, and why."""
-    if to != "fiftyone":
-        return ()
-    rows = assignments(session, criterion)
-    shared = _shared_names(rows)
-    reason = "differs from another image only in its extension, which FiftyOne ignores"
-    return tuple((row.path, reason) for row in rows if splitext(row.path)[0] in shared)
+    return content
 
 
 FORMATS = {
     "csv": Format("csv", "text/csv", _csv),
     "parquet": Format("parquet", "application/vnd.apache.parquet", _parquet),
     "html": Format("html", "text/html", _html),
-    "labelstudio": Format("labelstudio.json", "application/json", _label_studio),
-    "fiftyone": Format("fiftyone.json", "application/json", _fiftyone),
+    "labelstudio": Format("labelstudio.json", "application/json", _of_rows(label_studio)),
+    "labelstudio-config": Format(
+        "labelstudio.xml", "application/xml", _of_rows(label_studio_config)
+    ),
+    "fiftyone": Format("fiftyone.json", "application/json", _of_rows(fiftyone)),
+    "coco": Format("coco.json", "application/json", _of_rows(coco)),
+    "cvat": Format("cvat.xml", "application/xml", _of_rows(cvat)),
     "answers": Format("jsonl", "application/jsonl", _answers),
 }

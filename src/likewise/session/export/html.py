@@ -1,4 +1,4 @@
-"""HTML page of groups with embedded thumbnails, no script and no external resources."""
+"""Export groups as one HTML page with embedded thumbnails."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -50,11 +50,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: title, introductory paragraphs, and sections side by side."""
+    """A page: title, introductory paragraphs, figures as HTML, and sections side by side."""
 
     title: str
     sections: Sequence[Section]
     paragraphs: Sequence[str] = field(default=())
+    figures: Sequence[str] = field(default=())
 
 
 def html(page: Page) -> str:
@@ -81,6 +82,7 @@ def html(page: Page) -> str:
 <h1>{escape(page.title)}</h1>
 {introduction}
 </header>
+{"".join(page.figures)}
 <main>
 {sections}
 </main>
@@ -146,5 +148,17 @@ article { border-left: .4rem solid; margin: 0 0 1.25rem; padding: .1rem 0 .1rem 
   max-width: min(100%, 18rem); object-fit: cover; }
 section:only-child .tiles img { height: 96px; }
 .tiles img:hover { box-shadow: 0 2px 12px #000a; transform: scale(2.2); z-index: 1; }
+figure { margin: 1.5rem 0; max-width: 48rem; overflow-x: auto; }
+figcaption { font-weight: 600; margin-bottom: .4rem; }
+table { border-collapse: collapse; }
+td, th { padding: .2rem .9rem .2rem 0; text-align: left; font-weight: normal; }
+tr > td:nth-child(n + 3) { text-align: right; font-variant-numeric: tabular-nums; }
+meter { width: 12rem; }
+.curve { width: 100%; height: auto; }
+.curve text { font-size: 12px; fill: currentColor; }
+.curve line { stroke: var(--line); }
+.curve polyline { fill: none; stroke: #0072b2; stroke-width: 2.5; }
+.curve polyline.dashed { stroke: #d55e00; stroke-dasharray: 6 4; stroke-width: 2; }
+.curve polygon { fill: #0072b2; opacity: .2; }
 .tiles img.odd { outline: 3px solid #d55e00; outline-offset: -3px; }
 """

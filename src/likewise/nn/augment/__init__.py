@@ -1,1 +1,0 @@
-"""Random augmentation of images and of feature vectors."""

@@ -1,0 +1,1 @@
+"""Questions, models and results in Jupyter notebooks; needs the extra ``notebook``."""
