@@ -4,9 +4,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Question, person_seconds
 from likewise.errors import InvalidParameterError
-from likewise.oracles.base import LabelOracle, NoisyOracle, person_seconds
+from likewise.oracles.base import LabelOracle, NoisyOracle
 from likewise.queries.candidates import all_pairs
 from likewise.random_streams import stream
 

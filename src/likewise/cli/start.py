@@ -22,7 +22,7 @@ from likewise.errors import InvalidParameterError, LikewiseError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from likewise.cli.console import ProgressBars
     from likewise.server.security import AccessTokens, Person
@@ -136,7 +136,6 @@ def start(
     """
     from likewise.embedding.registry import DEFAULT_ENCODER as BUNDLED
     from likewise.server.serve import ANY_HOST, PageAddress, bind_preferred, choose_token
-    from likewise.session.create import default_session_path
     from likewise.workspace.workspace import Workspace
 
     host = ANY_HOST[0] if lan and host == "127.0.0.1" else host
@@ -147,18 +146,10 @@ def start(
         _serve_start_page(roots, host, port, browser=not no_browser)
         return
     _check_options(by, k)
-    if vectors is None:
-        assert source is not None  # checked above
-        folder = _checked_images(source, encoder)
-        path = session or default_session_path(folder)
-    else:
-        path = session or session_of_vectors(vectors)
+    path, open_session = _session_to_open(source, session, encoder, vectors, sample)
     last = _last_address(path, host)
     with bind_preferred(host, port, last) as bound:
-        if vectors is None:
-            opened, is_complete = _open_session(folder, path)
-        else:
-            opened, is_complete = open_vectors(vectors, path, source, sample), True
+        opened, is_complete = open_session()
         _ensure_criterion(opened, by, k)
         page = PageAddress(host, bound.getsockname()[1], choose_token(last, keep=keep_token))
         workspace = Workspace(
@@ -264,6 +255,28 @@ def _check_options(by: str, k: int | None) -> None:
             f"-k must be an integer >= 2, got {k}; leave -k out if the number of groups is not "
             "known."
         )
+
+
+def _session_to_open(
+    source: str | None,
+    session: Path | None,
+    encoder: str | None,
+    vectors: str | None,
+    sample: int | None,
+) -> "tuple[Path, Callable[[], tuple[Session, bool]]]":
+    """Check the images or vectors; return the path of the session and a function that opens it.
+
+    The function returns the session and whether it is complete, as `_open_session` does.
+    """
+    from likewise.session.create import default_session_path
+
+    if vectors is not None:
+        path = session or session_of_vectors(vectors)
+        return path, lambda: (open_vectors(vectors, path, source, sample), True)
+    assert source is not None  # checked by `start`
+    folder = _checked_images(source, encoder)
+    path = session or default_session_path(folder)
+    return path, lambda: _open_session(folder, path)
 
 
 def _open_session(folder: Path, path: Path) -> "tuple[Session, bool]":

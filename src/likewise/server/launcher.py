@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from likewise.errors import CollectionError, InvalidParameterError, LikewiseError, UnknownNameError
 from likewise.images.find_files import EXTENSIONS
 from likewise.server.requests import OpenRequest
-from likewise.server.routes import person_of
+from likewise.server.security import person_of
 from likewise.server.serve import ANY_HOST, is_open, lan_address, load_address, qr_svg
 from likewise.session.create import THUMBNAILS, default_session_path, read_root
 from likewise.session.database import Database

@@ -101,6 +101,17 @@ class Person:
         return cls(name, role)
 
 
+def person_of(request: Request) -> Person | None:
+    """Return the person whose link was used; None for the link of the session."""
+    person: Person | None = getattr(request.state, "person", None)
+    return person
+
+
+def name_of(person: Person | None, given: str) -> str:
+    """Return the name of the person, or the one given in the request."""
+    return given if person is None else person.name
+
+
 class AccessTokens:
     """The tokens that open the page and the API.
 

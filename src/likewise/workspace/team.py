@@ -1,4 +1,4 @@
-"""Several people on one session: questions that two of them answer, and how far they agree."""
+"""Several people in one session: questions that two people answer, and their agreement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from likewise.constraints.question import BAD_IMAGE, CANNOT_TELL, Answer, Questi
 from likewise.random_streams import stream
 from likewise.session.session import Session
 
-OVERLAP = 8  # one question in so many is one that another person has answered
+OVERLAP = 8  # one question in OVERLAP repeats one that another person has answered
 Pair = tuple[int, int]
 
 

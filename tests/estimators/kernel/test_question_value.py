@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.constraints.question import GRID_SIZE, Question
+from likewise.constraints.question import GRID_SIZE, Question, person_seconds
 from likewise.errors import InvalidParameterError
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kernel.question_value import best_grid, single_value
-from likewise.oracles.base import LabelOracle, person_seconds
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
 Array = npt.NDArray[np.float64]

@@ -27,7 +27,8 @@ from likewise.server.requests import (
     MoveRequest,
     NewGroupRequest,
 )
-from likewise.server.routes import By, GroupId, Signed, name_of
+from likewise.server.routes import By, GroupId, Signed
+from likewise.server.security import name_of
 from likewise.session.export.folders import export_beside
 from likewise.session.export.formats import FORMATS, export, find_format
 from likewise.session.results import Quality
