@@ -1,7 +1,7 @@
-"""What differs between Linux, macOS and Windows: locks, file flags, limits, priority, terminals.
+"""Functions that differ between Linux, macOS and Windows: locks, flags, limits, priority, keys.
 
-No other module imports what exists on one system only; a test and the workflow
-``platforms.yml`` hold this.
+No other module imports a module that exists on one system only; a test and the workflow
+``platforms.yml`` check this.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ else:
     import termios
     import tty
 
-#: Flags of `os.open` for every file: bytes as they are, not inherited by child processes.
+#: Flags of `os.open` for every file: binary, not inherited by child processes.
 OPEN_FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 #: Do not open the target of a link.
 NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)

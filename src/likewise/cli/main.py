@@ -76,7 +76,7 @@ class CommandGroup(TyperGroup):
         """Run the command.
 
         The exit code is 0, 1 for an error of this package, 2 for wrong usage and
-        a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe is gone.
+        a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe has closed it.
         """
         try:
             with warnings_as_notes():

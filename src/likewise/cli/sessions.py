@@ -1,4 +1,4 @@
-"""Helpers of the commands: find and open a session, read image folders, embed images."""
+"""Shared steps of the commands: find and open a session, read image folders, embed images."""
 
 import shlex
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Validation of a model folder before anything in it is used; the file may be from anybody.
+"""Validation of a model folder, which may come from an untrusted source, before it is used.
 
 `check_model_file` checks keys, types, shapes and finiteness of what a file contains, and
 `check_prediction` that the model built from it predicts. Neither changes anything.

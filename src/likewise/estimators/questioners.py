@@ -33,7 +33,7 @@ RECENT = 50  # answers during which a "can't tell" question is not asked again
 _WIDE_FACTOR = 10  # new images for each question with "anchored-wide"; else 1
 _ALL_PAIRS_UP_TO = 300  # images: every pair is a candidate up to here, a sample above
 _N_SAMPLED = 20_000
-_ASK_AGAIN_AFTER = 20  # answers after which anchored questions are chosen anew
+_ASK_AGAIN_AFTER = 20  # answers after which anchored questions are selected again
 
 
 class PairQuestioner(Questioner):

@@ -1,4 +1,4 @@
-"""Convert models and checkpoints written by release 0.1 to the present format and names."""
+"""Convert models and checkpoints written by release 0.1 to the current format and names."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -35,7 +35,7 @@ _OPEN_SECONDS = 300.0  # in which the page of a session must open
 
 @dataclass(frozen=True)
 class RecentSession:
-    """A session that was opened lately.
+    """A recently opened session.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Launcher:
     # -- what can be opened -------------------------------------------------------
 
     def recent(self) -> list[RecentSession]:
-        """Return the sessions opened lately, the latest first; unreadable ones are left out."""
+        """Return the recently opened sessions, the latest first; unreadable ones are omitted."""
         found = []
         for path in _recent_paths():
             try:
@@ -257,7 +257,7 @@ ThumbnailName = Annotated[str, fastapi.Path(pattern=r"^[0-9a-f]{64}\.webp$")]
 
 
 class RecentResponse(BaseModel):
-    """A session opened lately; its thumbnails are at `/api/start/{number}/{name}`."""
+    """A recently opened session; its thumbnails are at `/api/start/{number}/{name}`."""
 
     name: str
     folder: str
@@ -268,7 +268,7 @@ class RecentResponse(BaseModel):
 
 
 class StartResponse(BaseModel):
-    """Sessions opened lately, the latest first, and the folders to choose images from."""
+    """Recently opened sessions, the latest first, and the folders to choose images from."""
 
     recent: list[RecentResponse]
     roots: list[str]
@@ -311,7 +311,7 @@ def start_router(launcher: Launcher) -> APIRouter:
 
     @router.get("/start")
     def get_start() -> StartResponse:
-        """Return the sessions opened lately and the folders below which images can be chosen."""
+        """Return the recently opened sessions and the folders below which images can be chosen."""
         recent = [
             RecentResponse(
                 name=one.folder.name,

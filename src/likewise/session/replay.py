@@ -282,7 +282,7 @@ class Replays:
         return replay
 
     def reload(self) -> None:
-        """Read the images again; graphs are made anew, for theirs have the old number of images."""
+        """Read the images again; graphs are rebuilt, since they have the old number of images."""
         self._images.load()
         self.clear()
 

@@ -1,7 +1,7 @@
 """Security checks of a session from another person: its folder, SQL schema and rows.
 
-Whatever a session contains, opening it reads and writes nothing outside of its folder and of
-the image folder, runs no SQL from the file, and ends.
+Independent of its contents, opening a session reads and writes only in its folder and the image
+folder, runs no SQL from the file, and terminates.
 """
 
 import contextlib

@@ -91,7 +91,7 @@ class CriterionSession:
 
     @property
     def criterion(self) -> Criterion:
-        """Return the criterion as it is stored."""
+        """Return the stored criterion."""
         return self._session.criterion(self.name)
 
     def questions(self, n: int, who: str = "") -> list[Question]:
@@ -189,7 +189,7 @@ class CriterionSession:
         ----------
         who : str, optional
         number : int, optional
-            An entry of the action to undo, in place of the newest action.
+            An entry of the action to undo, instead of the newest action.
         """
         with self._session.lock:
             if number is None:
@@ -275,7 +275,7 @@ class CriterionSession:
         gallery: Gallery,
         who: str,
     ) -> list[AnswerResult]:
-        """Save answers that assign `images` to group `key`, in place of what they contradict."""
+        """Save answers that assign `images` to group `key`; they replace contradictory answers."""
         answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
         first, graph = self._session.images.first, self._session.graph(self.name)
         moved = {int(first[image]) for image in images}

@@ -265,7 +265,7 @@ def read_json(*paths: Path) -> Any:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a small file atomically, if possible; only for data whose loss does no harm."""
+    """Write a small file atomically, if possible; only for data that can be computed again."""
     with contextlib.suppress(OSError, SessionError):
         make_folder(path.parent)
         write_atomic(path, lambda descriptor: os.write(descriptor, json.dumps(value).encode()))

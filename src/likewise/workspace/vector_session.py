@@ -1,4 +1,4 @@
-"""Sessions of vectors in place of image files: a sample of them, and pictures read on demand."""
+"""Sessions of precomputed vectors: a random sample of them, with images read on demand."""
 
 import json
 import textwrap

@@ -66,7 +66,7 @@ class Worker:
     def send(self, message: Message) -> None:
         """Send a message; it is lost if the process is not running.
 
-        No harm is done: after every start the process reports that it is ready.
+        This is safe: after every start the process reports that it is ready.
         """
         with self._lock, contextlib.suppress(OSError, ValueError):
             if self._process is not None and self._process.stdin is not None:

@@ -59,7 +59,7 @@ def main(session: str, encoder: str) -> None:
     except LikewiseError as error:
         send({"event": "problem", "message": str(error)})
         threading.Event().wait()  # a restart would fail again; the person must act first
-    except BaseException as error:  # the process is started again, in case the cause is gone
+    except BaseException as error:  # the process is restarted, in case the cause is temporary
         send({"event": "failed", "reason": describe_error(error)})
         # Not `sys.exit`: the interpreter would end with a fatal error, since a thread reads stdin.
         os._exit(1)

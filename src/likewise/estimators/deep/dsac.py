@@ -1,4 +1,4 @@
-"""DSAC: self-paced active clustering, by labels of chosen images, pseudo-labels, and a pull."""
+"""DSAC: self-paced active clustering with labels of selected images and pseudo-labels."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -75,7 +75,7 @@ _LEAST_KNOWN = 8  # images with a label in a batch, if there are as many
 
 
 class DSACObjective(Objective):
-    """The loss of DSAC, and its targets, which are made anew in each round.
+    """The loss of DSAC, and its targets, which are computed again in each round.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class DSACObjective(Objective):
             group["lr"] = rate or learner.plan.learning_rate
 
     def batches(self, learner: NetworkLearner) -> Iterator[Indexes]:
-        """Yield batches; each has images with a label, drawn anew."""
+        """Yield batches; each contains randomly drawn images with a label."""
         known = None if self.targets is None else np.flatnonzero(self.targets.targets != NO_LABEL)
         if learner.is_pretraining or known is None or not len(known):
             return learner.sample_batches()

@@ -1,8 +1,8 @@
 """Held-out predictions: what the model predicts for an image without the answers about it.
 
-They say how good the model is at the images without answers, and calibrate its probabilities by one
-temperature. Images that were chosen because they are uncertain are harder than others, so a small
-share of the questions, the audit questions, is about images drawn at random.
+They measure the accuracy of the model on images without answers, and calibrate its probabilities by
+one temperature. Images that were selected for their uncertainty are harder than others. Therefore a
+small fraction of the questions, the audit questions, is about randomly drawn images.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Expected information per second of a person, of a choice and of a grid."""
+"""Expected information of a choice or a grid, per second of the person's time."""
 
 from typing import NamedTuple
 

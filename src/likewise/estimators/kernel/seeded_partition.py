@@ -73,7 +73,7 @@ class SeededPartition:
         self._former: Indexes | None = None  # unguided clusters of the sample
 
     def copy(self) -> "SeededPartition":
-        """Return another one that starts from the same clusters, and leaves this one as it is."""
+        """Return a new partition that starts from the same clusters; this one is not changed."""
         other = SeededPartition(self._spaces, self._seed)
         other._former = self._former
         return other

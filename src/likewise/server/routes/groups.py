@@ -131,7 +131,7 @@ def export_router(workspace: Workspace) -> APIRouter:
 
     @router.post("/folders", status_code=201)
     def export_folders(request: FoldersRequest) -> FoldersResponse:
-        """Copy or link the images into one folder per group, in a new folder beside theirs."""
+        """Copy or link the images into one folder per group, in a new folder next to theirs."""
         name = workspace.criterion(request.criterion).name
         folder, written = export_beside(workspace.session, name, request.how, request.groups)
         left_out = [f"{displayed_name(path)} {reason}" for path, reason in written.left_out]
