@@ -58,7 +58,7 @@ Port = Annotated[
 Host = Annotated[
     str,
     typer.Option(
-        "--host", help="Address to listen on; with others than 127.0.0.1, others can connect."
+        "--host", help="Address to listen on; other machines can reach all but 127.0.0.1."
     ),
 ]
 Roots = Annotated[
@@ -84,14 +84,14 @@ Vectors = Annotated[
 ]
 Sample = Annotated[
     int | None,
-    typer.Option("--sample", min=2, help="With --vectors: rows of the session; 20,000."),
+    typer.Option("--sample", min=2, help="With --vectors: rows in the session; default 20,000."),
 ]
 People = Annotated[
     list[str] | None,
     typer.Option(
         "--person",
         metavar="NAME=ROLE",
-        help="A link for a person, role answer, review or admin; repeatable.",
+        help="Print a link for a person; roles: answer, review, admin. Repeatable.",
     ),
 ]
 
@@ -120,12 +120,13 @@ def start(
     to continue. Nothing leaves this machine. Ctrl+C stops it. Without a folder, a page shows your
     recent sessions and lets you choose one; without --by, the page asks for it.
 
-    With --vectors, any number of images is grouped by vectors computed before: the session has a
-    random sample of them, and `likewise predict SESSION VECTORS` gives all others a group. FOLDER
-    is then where the images are, to show them; without it, their names are shown.
+    With --vectors, any number of images is grouped by precomputed vectors: the session contains a
+    random sample of them, and `likewise predict SESSION VECTORS` assigns all others to groups. The
+    images are then read from FOLDER when they are shown; without it, their names are shown.
 
-    With --person NAME=ROLE, each person gets a link: their answers have their name, and the role
-    says what they may do. One question in eight is asked of two people, for their agreement.
+    With --person NAME=ROLE, each person gets a link. Their answers are recorded under this name,
+    and the role determines what they may do. One question in eight is asked of two people, to
+    measure their agreement.
 
     \b
     Example:
@@ -174,7 +175,7 @@ def _checked_images(source: str, encoder: str | None) -> Path:
 
 def _check_sample(sample: int | None, vectors: str | None) -> None:
     if sample is not None and vectors is None:
-        raise InvalidParameterError("--sample needs --vectors; of a folder, all images are used.")
+        raise InvalidParameterError("--sample needs --vectors; all images of a folder are used.")
 
 
 def _people(given: list[str] | None) -> "list[Person]":

@@ -251,7 +251,7 @@ def _read_session(path: Path) -> RecentSession:
 
 FolderPath = Annotated[str, Query(max_length=4096, description="Empty: the first allowed folder.")]
 SessionNumber = Annotated[
-    int, fastapi.Path(ge=0, le=100, description="Of the list of recent sessions.")
+    int, fastapi.Path(ge=0, le=100, description="Position in the list of recent sessions.")
 ]
 ThumbnailName = Annotated[str, fastapi.Path(pattern=r"^[0-9a-f]{64}\.webp$")]
 

@@ -50,7 +50,7 @@ _NOT_THIS_ROLE = (
     "role."
 )
 ROLES = {  # what each may do, for the message
-    "answer": "you can answer questions, undo your own answers, and look at everything",
+    "answer": "you can answer questions, undo your own answers, and see everything",
     "review": "you can answer, retract answers and change groups, but not criteria and folders",
     "admin": "you can do everything",
 }

@@ -149,7 +149,7 @@ class StoredVectors:
         hashes = [session.images.hashes[i] for i in positions]
         has_one = np.array([one in self.file for one in hashes], dtype=np.bool_)
         matrix = self.file.read([h for h, has in zip(hashes, has_one, strict=True) if has])
-        reason = "has no vector any more; start the session again with --vectors."
+        reason = "no longer has a vector; start the session again with --vectors."
         skipped = [Skipped(session.images.names[i], reason) for i in positions[~has_one]]
         return Embeddings.from_matrix(matrix, self.file.widths, skipped, np.flatnonzero(has_one))
 

@@ -161,8 +161,8 @@ class WorkerEnd:
         """Return the message about it; the process is started again after `pause` seconds."""
         is_memory = any(word in self.reason for word in ("MemoryError", "killed", "allocate"))
         text = (
-            f"The training process ended ({self.reason}) and is started again in {pause:.0f} s; "
-            "all answers are saved. If this message stays, "
+            f"The training process ended ({self.reason}) and is restarted in {pause:.0f} s; "
+            "all answers are saved. If this message persists, "
             f"{_OUT_OF_MEMORY if is_memory else _OTHER_CAUSE}."
         )
         return {

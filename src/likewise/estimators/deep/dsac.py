@@ -310,8 +310,8 @@ class DSAC(InteractiveClusterer):
         plan = s.plan or self.default_plan
         if plan.reset_each_round:
             raise InvalidParameterError(
-                "DSAC needs reset_each_round=False, got True: it learns from the centres of the "
-                "network of the round before. Use TrainingPlan(reset_each_round=False)."
+                "DSAC needs reset_each_round=False, got True: its centres belong to the "
+                "network of the previous round. Use TrainingPlan(reset_each_round=False)."
             )
         return plan if s.pretrain else plan.replace(warmup_epochs=0)
 

@@ -200,7 +200,7 @@ def occ_contrastive(
     """
     if not weight >= 0:
         raise InvalidParameterError(
-            f"weight must be >= 0, got {weight}: otherwise must-links push apart."
+            f"weight must be >= 0, got {weight}; a negative value pushes must-links apart."
         )
     n = len(rows_a)
     s = similarities(rows_a, rows_b, temperature=temperature, kind=similarity)  # (2n, 2n)
