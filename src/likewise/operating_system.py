@@ -1,4 +1,4 @@
-"""Functions that differ between Linux, macOS and Windows: locks, flags, limits, priority, keys.
+"""What differs between Linux, macOS and Windows: locks, file flags, limits, priority, terminals.
 
 No other module imports a module that exists on one system only; a test and the workflow
 ``platforms.yml`` check this.

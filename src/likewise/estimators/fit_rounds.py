@@ -85,7 +85,7 @@ def is_implied(question: Question, graph: ConstraintGraph) -> bool:
 
 def warn_exhausted(error: PoolExhaustedError, n_left: int) -> None:
     """Warn that `fit` asked fewer questions than it was allowed to."""
-    warnings.warn(f"{error} Asked the remaining {n_left}.", LikewiseWarning, stacklevel=6)
+    warnings.warn(f"{error} Asked the {n_left} that were left.", LikewiseWarning, stacklevel=6)
 
 
 class BatchQuestions:

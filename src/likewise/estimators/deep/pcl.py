@@ -1,4 +1,4 @@
-"""PCL: personalised clustering; constrained NT-Xent on features with attention across images."""
+"""PCL: personalised clustering, by constrained NT-Xent on features attended across images."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
