@@ -66,7 +66,7 @@ def lock_file(descriptor: int) -> None:
 
 
 def call_after_fork(function: Callable[[], None]) -> None:
-    """Have `function` called in every forked child; Windows forks no processes."""
+    """Register a function to call in every forked child; Windows forks no processes."""
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=function)
 
@@ -106,7 +106,7 @@ def peak_memory() -> int | None:
 
 
 def lower_priority() -> None:
-    """Let other processes go first."""
+    """Lower the scheduling priority of this process."""
     if sys.platform == "win32":
         kernel = ctypes.windll.kernel32
         kernel.SetPriorityClass(kernel.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY_CLASS)

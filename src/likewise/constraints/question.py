@@ -208,7 +208,7 @@ class Answer:
         return {}
 
     def as_pairs(self) -> "list[Answer]":
-        """Return the answers to pairs that a grid consists of; any other answer as it is."""
+        """Return the answers to pairs that a grid consists of; any other answer unchanged."""
         if self.question.kind != "grid" or self.answer != TICKED:
             return [self]
         shown = self.question.images[-1]

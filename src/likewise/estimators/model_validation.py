@@ -57,7 +57,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def check_model_file(path: Path, arrays: Arrays, saved: Mapping[str, Any]) -> None:
-    """Raise unless the content of a model folder, in the present format, is consistent.
+    """Raise unless the content of a model folder, in the current format, is consistent.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class RecentSession:
 
 @dataclass(frozen=True)
 class BrowsedFolder:
-    """A folder that can be chosen: its subfolders, and the number of images directly in it."""
+    """A folder to choose from: its subfolders, and the number of images directly in it."""
 
     path: Path
     parent: Path | None

@@ -76,7 +76,7 @@ class Presenter:
         )
 
     def _unnamed(self, criterion: CriterionSession) -> UnnamedGroup | None:
-        """Return a group that a name is asked for."""
+        """Return the group for which the page asks a name."""
         found = criterion.status.unnamed_group()
         if found is None:
             return None

@@ -183,7 +183,7 @@ class AccessTokens:
         return token
 
     def use_one_time(self, token: str) -> bool:
-        """Return whether a one-time token is valid; from then on it is not."""
+        """Return whether a one-time token is valid, and invalidate it."""
         end = self._one_time.pop(_hash(token), None)  # a hash: its comparison takes equal time
         return end is not None and self._clock() <= end
 

@@ -61,7 +61,7 @@ class Entries:
         return concerned
 
     def exclude(self, number: int, reason: str) -> None:
-        """Leave out the next entry, which cannot be used."""
+        """Skip the next entry, which cannot be used."""
         self.invalid[number] = reason
         self.last = number
 

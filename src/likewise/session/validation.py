@@ -40,7 +40,7 @@ def check_folder(folder: Path) -> None:
 
 
 def restrict(db: sqlite3.Connection) -> None:
-    """Let SQLite distrust the file: no functions from its schema, no oversized values."""
+    """Make SQLite treat the file as untrusted: no functions in its schema, no oversized values."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     db.execute("PRAGMA mmap_size = 0")

@@ -158,7 +158,7 @@ def _without_moved(
 
 
 def _as_label(answer: Answer, asked: list[int]) -> Answer | None:
-    """Return that an image is in the group that an answer places it in, without an example."""
+    """Return an answer that places an image in its group without naming a representative."""
     placed = answer.placed
     image = next((image for image in asked if image in placed), None)
     if image is None:

@@ -137,7 +137,7 @@ class Status:
         return index.linked(image, n)
 
     def examples(self) -> dict[str, int]:
-        """Return the surest image of each group at the last training, placed ones preferred."""
+        """Return the most confident image of each group at the last training, placed ones first."""
         results, found = self.results, self._examples
         if results is None:
             return {}

@@ -28,7 +28,7 @@ _LINE, _LINES = 24, 9  # characters and lines on a card
 
 
 class SampledVectors:
-    """Rows of a source as a collection: the content hash of each is known, its picture is not."""
+    """Rows of a source as a collection with content hashes but without pixels."""
 
     is_listed = True  # other images in the folder do not belong to the session
 

@@ -158,7 +158,7 @@ class WorkerEnd:
     was_ready: bool
 
     def message(self, pause: float) -> Message:
-        """Return the message about it; the process is started again after `pause` seconds."""
+        """Return the message to show; the process is restarted after `pause` seconds."""
         is_memory = any(word in self.reason for word in ("MemoryError", "killed", "allocate"))
         text = (
             f"The training process ended ({self.reason}) and is restarted in {pause:.0f} s; "
@@ -174,7 +174,7 @@ class WorkerEnd:
 
 
 def _reason(status: int, stderr: IO[bytes]) -> str:
-    """Return why a process ended that has not reported it, in one line."""
+    """Return in one line why a process ended that did not report a reason."""
     if status == KILLED:
         return "it was killed"
     if status < 0:

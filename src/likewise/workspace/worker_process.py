@@ -45,7 +45,7 @@ def decode_message(line: bytes) -> Message | None:
 
 
 def main(session: str, encoder: str) -> None:
-    """Embed all images without a vector, then train what is requested, until the parent ends."""
+    """Embed all images without a vector, then train requested criteria until the parent ends."""
     end_with_parent()
     messages = os.dup(1)
     os.dup2(2, 1)  # output of libraries goes to stderr

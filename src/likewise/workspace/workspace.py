@@ -51,7 +51,7 @@ class EventBus:
 
 
 class Workspace:
-    """What the page and the terminal work with; thread-safe.
+    """An open session with its criteria, worker, folder watch and event bus; thread-safe.
 
     Parameters
     ----------

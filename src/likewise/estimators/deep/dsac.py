@@ -110,7 +110,7 @@ class DSACObjective(Objective):
         return terms
 
     def begin_training(self, learner: NetworkLearner) -> None:
-        """Make targets from all labels so far and the clusters found after the last training."""
+        """Compute targets from all labels so far and the clusters found after the last training."""
         if learner.is_pretraining:
             return
         s = self._settings
@@ -120,7 +120,7 @@ class DSACObjective(Objective):
         self.n_rounds += 1
 
     def begin_epoch(self, learner: NetworkLearner) -> None:
-        """Set the step size, which pre-training may have its own of."""
+        """Set the step size, which may be different in pre-training."""
         rate = self._settings.pretrain_learning_rate if learner.is_pretraining else None
         for group in learner.optimiser.param_groups:
             group["lr"] = rate or learner.plan.learning_rate

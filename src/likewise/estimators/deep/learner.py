@@ -225,7 +225,7 @@ class NetworkLearner(Learner):
             )
 
     def _ask_in_batch(self, batch: Batch, ask: BatchQuestions) -> None:
-        """Have pairs of the batch answered; the answers count in the loss of this step."""
+        """Ask about pairs of the batch; the loss of this step includes the answers."""
         a, b = batch.views
         rows = [self._query_rows(view).detach().float().cpu().numpy() for view in (a, b)]
         probabilities = ((a.p + b.p) / 2).detach().cpu().numpy()
@@ -347,7 +347,7 @@ class NetworkLearner(Learner):
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Put the network into evaluation mode for a while."""
+        """Put the network into evaluation mode inside a ``with`` block."""
         was_training = self.network.training
         self.network.eval()
         try:

@@ -195,7 +195,7 @@ class BatchRelations:
 
     @property
     def all(self) -> Tensor:
-        """Return both together."""
+        """Return the relations of answers and pseudo-links together."""
         return self.relations + self.guesses
 
 

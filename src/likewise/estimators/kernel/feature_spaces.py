@@ -44,7 +44,7 @@ _NEGLIGIBLE = 0.01  # weight below which a block is left out
 
 @dataclass(frozen=True)
 class SpacePosterior:
-    """What the answers say about the spaces and the number of groups.
+    """Posterior over the feature spaces and the number of groups, given the answers.
 
     Parameters
     ----------

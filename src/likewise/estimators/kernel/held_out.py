@@ -97,7 +97,7 @@ class HeldOut:
     def update(
         self, images: Iterable[int], probabilities: Floats | None, prototypes: Sequence[int]
     ) -> None:
-        """Record what the present model predicts for images that have answers since its training.
+        """Record the predictions of the current model for images answered since its training.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class HeldOut:
         self._trained_on, self._prototypes = given, tuple(prototypes)
 
     def missing(self) -> list[int]:
-        """Return the images that the present model is trained with, but that have no record."""
+        """Return the images that the current model is trained with, but that have no record."""
         return sorted(self._trained_on - set(self._records))
 
     def record(

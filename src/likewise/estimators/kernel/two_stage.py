@@ -46,7 +46,7 @@ def fit_whitening(
     *,
     within_class: bool = True,
 ) -> Whitening:
-    r"""Return a map under which images of one group move together.
+    r"""Return a linear map that moves images of the same group closer together.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def _presented(
 
 
 def _check_own(workspace: Workspace, criterion: str, number: int, who: str) -> None:
-    """Raise unless an entry of the log is by a person, who may undo no other."""
+    """Raise unless an entry of the log is by this person, who may undo only their own."""
     entries = workspace.session.entries(criterion)
     if not any(entry.id == number and entry.who == who for entry, _ in entries):
         raise HTTPException(403, "You can undo your own answers only; ask a reviewer.")

@@ -145,7 +145,7 @@ def export_router(workspace: Workspace) -> APIRouter:
 
 
 def n_to_review(quality: Quality, n_images: int) -> int:
-    """Return how many images to review: as many as may be wrong, by the end of the interval.
+    """Return how many images to review: those that may be wrong at the lower end of the interval.
 
     Examples
     --------
