@@ -220,7 +220,11 @@ class Session:
         return self.tell_all([answer])[0]
 
     def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[AnswerResult]:
-        """Save several answers in one transaction; `stamp` adds missing times."""
+        """Save several answers in one transaction; `stamp` adds missing times.
+
+        The transaction syncs the journal and the database to disk (`Database.transaction`). Then
+        the answers are added to the constraint graph; those that contradict it become conflicts.
+        """
         with self.lock:
             pairs = [(self.criterion(answer.criterion), answer) for answer in answers]
             replays = {one.id: self._replays.current(one) for one, _ in pairs}

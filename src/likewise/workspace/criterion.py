@@ -69,8 +69,9 @@ class CriterionSession:
     name : str
         Of the criterion.
     on_change : callable
-        Called after every change with the name, the event (``"answers"`` or ``"groups"``) and
-        how many answers changed: `TRAIN_AFTER_ANSWERS` or more if training should start at once.
+        `Workspace._criterion_changed`, which requests training. Called after every change with the
+        name, the event (``"answers"`` or ``"groups"``) and how many answers changed:
+        `TRAIN_AFTER_ANSWERS` or more if training should start at once.
 
     Attributes
     ----------
@@ -115,11 +116,12 @@ class CriterionSession:
         n_next: int = 0,
         client: str = "",
     ) -> AnswerOutcome:
-        """Save one answer; it is on disk when this returns.
+        """Save one answer with `Session.tell_all`; it is on disk when this returns.
 
         An answer that repeats the previous one of the same person is not saved again: a client
         sends it twice if it did not receive the reply. Answers that several persons give at
-        the same time are written together.
+        the same time are written together. Then the question queue is updated and `on_change`
+        is called.
 
         Parameters
         ----------

@@ -75,7 +75,10 @@ class Status:
     # -- results ----------------------------------------------------------------
 
     def load(self) -> None:
-        """Load the results of the last training, and create the groups they contain."""
+        """Load the results of the last training, and create the groups they contain.
+
+        `gallery` then has the new groups, corrected to satisfy all answers (`place_images`).
+        """
         results = load_results(self._session, self._name)
         if results is not None and results.keys:
             self._ensure_groups(len(results.keys))
