@@ -1,4 +1,4 @@
-"""Networks of the deep methods: a backbone with heads, and its input, scaled and in two views."""
+"""Networks of the deep methods (backbone and heads), scaling and augmentation of their input."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
