@@ -25,7 +25,7 @@ def plugin_names(group: str) -> list[str]:
 
 
 def load_plugin(group: str, name: str) -> Any:
-    """Return what an extension provides; its package is imported now.
+    """Import the package of an extension and return the object it provides.
 
     Raises
     ------

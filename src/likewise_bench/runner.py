@@ -104,7 +104,7 @@ def _max_questions(run: RunSpec, model: InteractiveClusterer) -> int:
 
 
 def stop_when_time_is_up(model: InteractiveClusterer, oracle: TimedOracle) -> None:
-    """Make a model ask nothing more once the simulated time of the annotator is used up.
+    """Make a model ask no further questions once the simulated time of the annotator is used up.
 
     Needed only for questions of different length; training continues as planned.
     """

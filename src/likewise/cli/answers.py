@@ -32,7 +32,7 @@ def answers(
     raw: Raw = False,
     as_json: AsJson = False,
     agree: Annotated[
-        bool, typer.Option("--agreement", help="Print how far the people agree instead.")
+        bool, typer.Option("--agreement", help="Print the agreement between people instead.")
     ] = False,
 ) -> None:
     """Print the active answers of a session, or import answers.
@@ -72,7 +72,7 @@ def answers(
 
 
 def _print_agreement(path: Path, by: str, *, as_json: bool) -> None:
-    """Print a line for each two people with a name."""
+    """Print a line for any two people with a name."""
     from dataclasses import asdict
 
     from likewise.session.session import Session

@@ -178,7 +178,7 @@ def _undo(workspace: "Workspace", criterion: "CriterionSession", who: str) -> in
 def _print_outcome(
     question: "Question", outcome: "AnswerOutcome", criterion: "CriterionSession"
 ) -> None:
-    """Print what else follows from an answer, or what it contradicts."""
+    """Print what an answer implies, or which answers it contradicts."""
     from likewise.server.presenters import entry_text
 
     n_others = outcome.result.n_implied(question)

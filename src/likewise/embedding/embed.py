@@ -90,7 +90,7 @@ def _compute_missing(
     cached: EncoderCache,
     progress: Progress,
 ) -> dict[str, str]:
-    """Encode and cache what is missing; return the reason for each identity that is unreadable."""
+    """Encode and cache missing images; return the reason for each identity that is unreadable."""
     missing = {name: i for i, name in reversed(list(enumerate(identities))) if name not in cached}
     positions = sorted(missing.values())  # of the first copy of each image
     reasons: dict[str, str] = {}

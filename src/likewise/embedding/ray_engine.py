@@ -64,7 +64,7 @@ def run_ray(
     """Compute shards in a pool of worker processes, in the order in which they finish.
 
     A worker that dies is started again, and its shard is computed again: it has the same file
-    name, so nothing is lost or doubled.
+    name, so no image is lost or duplicated.
     """
     ray = _import_ray()
     options = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=-1, max_task_retries=_RETRIES)

@@ -98,7 +98,7 @@ def check_encoder(name: str) -> None:
 
 
 def _load(place: str) -> Any:
-    """Return what ``module:name`` refers to."""
+    """Return the object that ``module:name`` refers to."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 

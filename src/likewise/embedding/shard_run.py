@@ -28,7 +28,7 @@ class ShardTask(Protocol):
 
     @property
     def made_by(self) -> Mapping[str, Any]:
-        """Return what all shards of a folder must have in common, as JSON."""
+        """Return the description that all shards of a folder must share, as JSON."""
 
     def __call__(self, inputs: Sequence[str]) -> Shard:
         """Return the shard of some inputs."""

@@ -174,7 +174,7 @@ class ShardFolder:
             raise self._problem(error) from error
 
     def written(self, made_by: Mapping[str, Any]) -> Written:
-        """Return what exists already.
+        """Return the content of the existing shards.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class ShardFolder:
         return written
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what made some of the files (``encoder``, ``blocks``); empty if not known.
+        """Return the description of some of the files (``encoder``, ``blocks``); empty if unknown.
 
         Raises
         ------

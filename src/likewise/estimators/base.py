@@ -64,7 +64,7 @@ class InteractiveClusterer(ScikitLearnEstimator):
     encoder: Any
     random_state: int | None
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    asks: ClassVar[tuple[str, ...]] = ("pair",)  # kinds of questions; empty: asks nothing
+    asks: ClassVar[tuple[str, ...]] = ("pair",)  # kinds of questions; empty: none
     renamed_parameters: ClassVar[Mapping[str, str | None]] = {}  # of release 0.1; None: ignored
     finds_n_clusters: ClassVar[bool] = False  # whether n_clusters may be None
 
@@ -96,7 +96,7 @@ class InteractiveClusterer(ScikitLearnEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define _make_parts.")
 
     def _input_spec(self) -> InputSpec:
-        """Return what to make of images: by default they are embedded by `encoder`."""
+        """Return how images are converted to data: by default they are embedded by `encoder`."""
         return InputSpec(encoder=self.settings_.encoder)
 
     def _make_constraints(self, n_images: int) -> ConstraintGraph:
@@ -127,7 +127,7 @@ class InteractiveClusterer(ScikitLearnEstimator):
     # -- start, ask, tell, train --------------------------------------------------
 
     def start(self, X: Any) -> Self:
-        """Begin with a collection; nothing is trained or asked yet.
+        """Start with a collection, without training and questions.
 
         Parameters
         ----------

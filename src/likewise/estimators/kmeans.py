@@ -84,7 +84,7 @@ class KMeansLearner(Learner):
 
 
 class KMeans(InteractiveClusterer):
-    r"""k-means on standardised vectors; asks nothing.
+    r"""k-means on standardised vectors; asks no questions.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class Questioner(ABC):
 
 
 class NoQuestions(Questioner):
-    """For methods that ask nothing."""
+    """Questioner of methods that ask no questions."""
 
     def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return nothing."""

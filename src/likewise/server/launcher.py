@@ -227,7 +227,7 @@ def _reason(errors: IO[str], folder: Path) -> str:
 
 
 def _read_session(path: Path) -> RecentSession:
-    """Return what the start page shows of a session."""
+    """Return the criteria, counts and thumbnails of a session for the start page."""
     database = Database(path, write=False)
     try:
         folder = read_root(database, path)

@@ -2,7 +2,7 @@
 
 Each transaction appends what it changes and is synced before the database commits, so the journal
 contains every acknowledged answer. The database stores the length of the journal and the last
-entry in it: what is longer was not committed, and a journal that is shorter or lacks entries is
+entry in it: anything beyond was not committed, and a journal that is shorter or lacks entries is
 written again.
 """
 

@@ -178,7 +178,7 @@ class CriterionSession:
         return self._latest
 
     def _record(self, answer: Answer, result: AnswerResult) -> None:
-        """Update what was cached, after an answer was saved."""
+        """Update cached values after an answer was saved."""
         self.queue.record(answer, result)
         self.status.count(answer)
         if not result.accepted:

@@ -1,4 +1,4 @@
-"""The question queue of a criterion: what is asked next, of whom, and with which groups shown."""
+"""The question queue of a criterion: which question is asked next, to whom, with which groups."""
 
 import time
 from collections import deque
@@ -27,7 +27,7 @@ from likewise.workspace.status import Status
 UNNAMED = "like "  # a group without a key is called by its image: "like 7"
 _HOLD_SECONDS = 120.0  # after which an unanswered question can go to another person
 _MAX_ANSWERED = 64  # answered questions that can be asked again in their original form
-_LOOK_AHEAD = 8  # how far down the queue a question of the other kind is looked for
+_LOOK_AHEAD = 8  # positions of the queue that are searched for a question of the other kind
 _MAX_EQUAL = 3  # equal answers in a row, after which the other answer is looked for
 _N_RANDOM = 8  # random pairs drawn when the model has no questions
 MAX_SHOWN = 8  # groups of a choice on the page; one more can be named by the person

@@ -27,7 +27,7 @@ _MIN_TO_NAME = 3  # placed images, from which a name is asked for
 
 
 class Status:
-    """The results of the last training and what follows from them and the answers.
+    """The results of the last training, and groups, counts and examples derived from them.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from likewise.types import Indexes
 SAMPLE = 20_000  # images of a session by default
 _NAME = "vectors"  # of the file in the embeddings of the session
 _WIDTHS = "facets"  # key in the header of a vector file
-_CARD, _FONT_SIZE = 512, 34  # pixels; of a card with the name, for what has no picture
+_CARD, _FONT_SIZE = 512, 34  # pixels; of a card with the name, for vectors without a picture
 _LINE, _LINES = 24, 9  # characters and lines on a card
 
 
@@ -193,7 +193,7 @@ class PicturesByName:
 
 
 def name_card(name: str) -> Pixels:
-    """Return a picture of a name, for what has no picture of its own.
+    """Return a picture of a name, for a vector without a picture.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def _serve(
     send: Send,
     requests: "queue.SimpleQueue[str]",
 ) -> "SessionVectors | None":
-    """Train what is requested, and embed more images when nothing is.
+    """Train the requested criteria; embed more images while there is no request.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def _next_request(requests: "queue.SimpleQueue[str]") -> str:
 
 
 def _read_requests() -> "queue.SimpleQueue[str]":
-    """Return a queue of what arrives on stdin; the process exits when stdin is closed."""
+    """Return a queue of the requests on stdin; the process exits when stdin is closed."""
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def read() -> None:

@@ -36,7 +36,7 @@ _PIXELS = 16  # side length of the copy of an image that is reconstructed
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AE(NetworkBaseline):
-    r"""Autoencoder, then k-means on the embeddings: unguided, asks nothing.
+    r"""Autoencoder, then k-means on the embeddings: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _MAX_ROWS = 10_000  # larger collections are clustered by a subsample
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SC(PartitionBaseline):
-    """Spectral clustering: unguided, asks nothing.
+    """Spectral clustering: unsupervised, asks no questions.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class SC(PartitionBaseline):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AC(PartitionBaseline):
-    """Agglomerative clustering: unguided, asks nothing.
+    """Agglomerative clustering: unsupervised, asks no questions.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class AC(PartitionBaseline):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NMF(PartitionBaseline):
-    r"""Non-negative matrix factorisation: unguided, asks nothing.
+    r"""Non-negative matrix factorisation: unsupervised, asks no questions.
 
     Parameters
     ----------

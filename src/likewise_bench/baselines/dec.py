@@ -26,7 +26,7 @@ from likewise_bench.baselines.pair_embedding import margin_distance, signed_dist
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DEC(NetworkBaseline):
-    r"""Deep embedded clustering: unguided, asks nothing.
+    r"""Deep embedded clustering: unsupervised, asks no questions.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class DEC(NetworkBaseline):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IDEC(NetworkBaseline):
-    r"""Improved deep embedded clustering: unguided, asks nothing.
+    r"""Improved deep embedded clustering: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _MOMENTUM = 0.9
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GCC(NetworkBaseline):
-    r"""Graph contrastive clustering: unguided, asks nothing.
+    r"""Graph contrastive clustering: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _MOMENTUM = 0.5
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IDFD(NetworkBaseline):
-    r"""Instance discrimination and feature decorrelation: unguided, asks nothing.
+    r"""Instance discrimination and feature decorrelation: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _INITIAL_FRACTION = 0.25  # of all epochs, in which the posterior is that of k-m
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MiCE(NetworkBaseline):
-    r"""Mixture of contrastive experts: unguided, asks nothing.
+    r"""Mixture of contrastive experts: unsupervised, asks no questions.
 
     Parameters
     ----------

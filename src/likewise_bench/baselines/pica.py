@@ -17,7 +17,7 @@ from likewise_bench.baselines.network_baseline import TWO_VIEW_PLAN, NetworkBase
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PICA(NetworkBaseline):
-    r"""Partition confidence maximisation: unguided, asks nothing.
+    r"""Partition confidence maximisation: unsupervised, asks no questions.
 
     Parameters
     ----------

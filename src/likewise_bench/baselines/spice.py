@@ -24,7 +24,7 @@ NO_LABEL = -1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SPICE(NetworkBaseline):
-    r"""Semantic pseudo-labelling for image clustering: unguided, asks nothing.
+    r"""Semantic pseudo-labelling for image clustering: unsupervised, asks no questions.
 
     Parameters
     ----------

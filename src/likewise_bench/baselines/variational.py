@@ -32,7 +32,7 @@ _MIN_LOG_VARIANCE = -6.0  # keeps the loss finite
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class VAE(NetworkBaseline):
-    r"""Variational autoencoder, then k-means on the means: unguided, asks nothing.
+    r"""Variational autoencoder, then k-means on the means: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Similarity of positive and negative pairs by epoch: what NT-Xent works on."""
+"""Similarity of positive and negative pairs by epoch, which NT-Xent optimises."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -86,7 +86,7 @@ def read_sweep(path: Path, data: str | None = None) -> Sweep:
         list of values; an entry gives one run per combination. ``on`` has the criteria of each
         data set, ``on = { fashion = ["type", "colour"] }``; ``set`` has parameters of the
         methods; all other keys are named as the options of ``bench run``.
-        Methods that ask nothing are run once, with a budget of 0.
+        Methods that ask no questions are run once, with a budget of 0.
     data : str, optional
         Directory of the data sets; replaces that of the file, which is relative to the file.
 

@@ -94,7 +94,7 @@ class CCObjective(Objective):
 
 @dataclass(eq=False, repr=False)
 class CC(InteractiveClusterer):
-    r"""Contrastive clustering: unsupervised, asks nothing.
+    r"""Contrastive clustering: unsupervised, asks no questions.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _CONSTANT = 2e-3  # largest distance of a loss term from its value for equal row
 
 
 class CollapseDetector:
-    """Collects what one epoch shows of collapse, and warns once.
+    """Collects the signs of collapse in one epoch, and warns once.
 
     Parameters
     ----------

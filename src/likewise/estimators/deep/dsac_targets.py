@@ -196,7 +196,7 @@ class Targets:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self | None:
-        """Return what `get_state` wrote, if it did; release 0.1 called it a lesson."""
+        """Return the targets that `get_state` wrote, if any; release 0.1 called them a lesson."""
         for prefix in ("targets", "lesson"):  # "lesson" in release 0.1
             if f"{prefix}.targets" in state:
                 return cls(**{f.name: state[f"{prefix}.{f.name}"] for f in fields(cls)})

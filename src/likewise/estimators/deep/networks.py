@@ -24,7 +24,7 @@ from likewise.nn.image_views import evaluation_view, two_views
 
 
 def network_input(encoder: Any, backbone: Any, config: NetworkConfig) -> InputSpec:
-    """Return what a network is trained on: vectors of `encoder`, or images.
+    """Return the input of a network: vectors of `encoder`, or images.
 
     With a `backbone` only images; without one, images are embedded if an `encoder` is given,
     and otherwise train the default backbone. Vectors are used unchanged.
@@ -98,7 +98,7 @@ def make_views(data: Data, config: NetworkConfig, views: str = "two") -> Augment
 
 
 def fit_scaling(data: Data) -> nn.Module | None:
-    """Return what is applied to vectors before augmentation; None for images.
+    """Return the scaling of vectors before augmentation; None for images.
 
     Standardisation, then a projection of wide feature blocks on their principal axes. It is
     fitted if the vectors are there, and else restored with the network.

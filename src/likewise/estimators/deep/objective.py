@@ -46,7 +46,7 @@ class Objective(ABC):
 
     @property
     def collapse_remedy(self) -> str:
-        """Return what to do if training collapses; the last sentence of the warning."""
+        """Return the recommendation if training collapses, the last sentence of the warning."""
         return "Use another learning rate, or two random views of each image."
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Objective(ABC):
 
 
 class Batch:
-    """One batch of images; what the network returns for it is computed when it is first used.
+    """One batch of images; the output of the network for it is computed at first access.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Batch:
 
     @property
     def first_output(self) -> NetworkOutput | None:
-        """Return what was computed first, if anything was."""
+        """Return the output that was computed first, None if there is none."""
         if "views" in self.__dict__:
             return self.views[0]
         return self.plain if "plain" in self.__dict__ else None

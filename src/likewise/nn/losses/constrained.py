@@ -24,7 +24,7 @@ def positive_weights(
     relations : Tensor of shape (n, n)
         Given and implied: ``+1`` same, ``-1`` different, ``0`` unknown.
     pseudo : Tensor of shape (n, n), optional
-        Pseudo-links; one weighs as another view does, and nothing where an answer is known.
+        Pseudo-links, with the weight of another view; without weight where an answer is known.
     kind : {"paper", "authors"}
         Which reading; see Notes.
     strength : float

@@ -58,7 +58,7 @@ def criteria_router(workspace: Workspace) -> APIRouter:
 
     @router.get("/agreement")
     def get_agreement(by: By = "") -> list[AgreementResponse]:
-        """Return how far each two people with a name agree on the criterion."""
+        """Return the agreement of any two people with a name on the criterion."""
         name = workspace.criterion(by).name
         return [AgreementResponse(**asdict(one)) for one in agreement(workspace.session, name)]
 
