@@ -102,7 +102,7 @@ class ConstraintGraph:
 
     @property
     def active_answers(self) -> dict[int, Answer]:
-        """The answers that are in force: no conflicts, and grids without excluded images."""
+        """The active answers: without conflicts, and grids without excluded images."""
         active = self._current()
         found = {n: a for n, a in self._answers.items() if n not in active.conflicts}
         for number, images in active.excluded.items():

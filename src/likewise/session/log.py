@@ -238,7 +238,7 @@ def stamped(answer: Answer) -> Answer:
 
 
 def kind_and_fields(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a line of the log as `append_action` wants it."""
+    """Return a line of the log in the form that `append_action` takes."""
     return line["kind"], {name: value for name, value in line.items() if name != "kind"}
 
 

@@ -61,7 +61,7 @@ class Entries:
         return concerned
 
     def exclude(self, number: int, reason: str) -> None:
-        """Leave out the next entry, which cannot be used."""
+        """Skip the next entry, which cannot be used."""
         self.invalid[number] = reason
         self.last = number
 
@@ -282,7 +282,7 @@ class Replays:
         return replay
 
     def reload(self) -> None:
-        """Read the images again; graphs are made anew, for theirs have the old number of images."""
+        """Read the images again; graphs are rebuilt, since they have the old number of images."""
         self._images.load()
         self.clear()
 

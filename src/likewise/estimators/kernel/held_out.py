@@ -1,8 +1,8 @@
 """Held-out predictions: what the model predicts for an image without the answers about it.
 
-They say how good the model is at the images without answers, and calibrate its probabilities by one
-temperature. Images that were chosen because they are uncertain are harder than others, so a small
-share of the questions, the audit questions, is about images drawn at random.
+They measure the accuracy of the model on images without answers, and calibrate its probabilities by
+one temperature. Images that were selected for their uncertainty are harder than others. Therefore a
+small fraction of the questions, the audit questions, is about randomly drawn images.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ class HeldOut:
     def update(
         self, images: Iterable[int], probabilities: Floats | None, prototypes: Sequence[int]
     ) -> None:
-        """Record what the present model predicts for images that have answers since its training.
+        """Record the predictions of the current model for images answered since its training.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class HeldOut:
         return np.array(rows, dtype=np.bool_).reshape(len(images), k)
 
     def missing(self) -> list[int]:
-        """Return the images that the present model is trained with, but that have no record."""
+        """Return the images that the current model is trained with, but that have no record."""
         return sorted(self._trained_on - set(self._records))
 
     def record(
