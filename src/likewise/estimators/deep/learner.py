@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.embedding.cache import default_cache_folder
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.collapse import CollapseDetector
@@ -38,6 +37,7 @@ from likewise.nn.training import (
     shuffled_batches,
     train_epoch,
 )
+from likewise.operating_system import default_cache_folder
 from likewise.types import Floats, Indexes, Progress
 
 PREDICT_BATCH = 1024  # images predicted together
