@@ -42,6 +42,7 @@ from likewise.types import Floats, Indexes, Progress
 
 PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
+_ONE_IMAGE = "A batch of one image has nothing to contrast it with: use a larger batch_size."
 
 
 class NetworkLearner(Learner):
@@ -97,7 +98,8 @@ class NetworkLearner(Learner):
         self.epochs_left: int = 0
         self._scaled: Tensor | None = None
         size = min(self.plan.batch_size, max(len(data), 1))
-        self._collapse = CollapseDetector(n_clusters, size, self.objective.collapse_remedy)
+        remedy = self.objective.collapse_remedy if size > 1 else _ONE_IMAGE
+        self._collapse = CollapseDetector(n_clusters, size, remedy)
         self._reset_network()
         self._scale_once()
         self.objective.setup(self)
