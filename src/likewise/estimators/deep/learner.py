@@ -60,6 +60,12 @@ class NetworkLearner(Learner):
         Where query strategies compare images: projections or features.
     predict_batch : int
         Images predicted together.
+
+    Notes
+    -----
+    `train` runs epochs (`_train_one_epoch`) of steps (`_terms`). A step draws two views of a batch,
+    asks about its pairs if questions are asked inside batches, adds a pseudo-link if labels are
+    extended, and takes one optimiser step along the sum of the objective's terms.
     """
 
     network: Network
