@@ -49,7 +49,10 @@ export function makeAskView({ showProblem, changed, openReview }) {
       if (busy || question() !== shown) return; // an answer brought newer questions meanwhile
       const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with the current names
       if (keepsFirst && shown?.isNext) return; // the person looks through the groups
-      queue = keepsFirst && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
+      queue =
+        keepsFirst && shown && questions.length
+          ? [first, ...questions.filter((one) => !isSame(one, shown))]
+          : questions;
     } catch (error) {
       showProblem(error.message);
     }
@@ -120,7 +123,8 @@ export function makeAskView({ showProblem, changed, openReview }) {
 
   // -- groups --
 
-  const closeNewGroup = () => { // an open form about a name stays
+  const closeNewGroup = () => {
+    // an open form about a name stays
     if (forms.firstElementChild?.id !== "new-group-form") return;
     const hadFocus = forms.contains(document.activeElement);
     forms.replaceChildren();
@@ -131,7 +135,13 @@ export function makeAskView({ showProblem, changed, openReview }) {
     if (busy || !question() || question().kind === "grid") return turn;
     const { kind, images, names } = question();
     const shown = kind === "pair" ? order(images) : [0];
-    forms.replaceChildren(newGroupForm(shown.map((i) => ({ id: images[i], name: names[i] })), create, closeNewGroup));
+    forms.replaceChildren(
+      newGroupForm(
+        shown.map((i) => ({ id: images[i], name: names[i] })),
+        create,
+        closeNewGroup,
+      ),
+    );
     forms.querySelector("input").focus();
     return turn;
   }
@@ -141,7 +151,8 @@ export function makeAskView({ showProblem, changed, openReview }) {
     await turn;
     try {
       const asked = question();
-      if (asked.kind === "pair" && images.length === 1) await api.answer(asked, "different", (performance.now() - shownAt) / 1000);
+      if (asked.kind === "pair" && images.length === 1)
+        await api.answer(asked, "different", (performance.now() - shownAt) / 1000);
       await api.createGroup(images, name);
       await afterChange(t("New group"));
     } catch (error) {
@@ -171,7 +182,12 @@ export function makeAskView({ showProblem, changed, openReview }) {
 
   function offerName(group) {
     const open = forms.firstElementChild;
-    if (open?.id === "new-group-form" || open?.dataset.group === group?.id || (open && isTyping(document.activeElement))) return;
+    if (
+      open?.id === "new-group-form" ||
+      open?.dataset.group === group?.id ||
+      (open && isTyping(document.activeElement))
+    )
+      return;
     if (!group || notNamed.has(group.id)) return void forms.replaceChildren();
     const close = () => {
       sessionStorage.setItem(NOT_NAMED, JSON.stringify([...notNamed.add(group.id)]));
@@ -190,17 +206,22 @@ export function makeAskView({ showProblem, changed, openReview }) {
   // -- the review above the question --
 
   // Run an action; an error is shown, and nothing else happens.
-  const attempt = (action) => (...values) => action(...values).catch((error) => showProblem(error.message));
+  const attempt =
+    (action) =>
+    (...values) =>
+      action(...values).catch((error) => showProblem(error.message));
 
   // Show what was done, with a button that undoes it: revert() sends the request.
   function done(text, revert) {
     changed();
-    toast(text, { undo: attempt(async () => {
-      await revert();
-      toast(t("Undone"));
-      changed();
-      await refill();
-    }) });
+    toast(text, {
+      undo: attempt(async () => {
+        await revert();
+        toast(t("Undone"));
+        changed();
+        await refill();
+      }),
+    });
   }
 
   const review = {
@@ -255,7 +276,8 @@ export function makeAskView({ showProblem, changed, openReview }) {
     setConflicts(newest.conflicts);
     offerName(newest.unnamed);
     showTop();
-    if (question()?.kind === "choice" && (before > question().offered.length) !== (nGroups > question().offered.length)) show();
+    if (question()?.kind === "choice" && before > question().offered.length !== nGroups > question().offered.length)
+      show();
   }
 
   // -- on the screen --
@@ -264,12 +286,21 @@ export function makeAskView({ showProblem, changed, openReview }) {
     const isFinding = document.activeElement?.id === "find-group";
     if (isFinding && stage.dataset.of === key(question())) return; // the person types
     shownAt = performance.now();
-    const focused = stage.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
+    const focused =
+      stage.contains(document.activeElement) && document.activeElement.matches(":focus-visible")
+        ? document.activeElement
+        : null;
     showTop();
-    stage.replaceChildren(...(question() ? questionView(question(), note, { answer, undo, place }, nGroups) : [finishedView(undo)]));
+    stage.replaceChildren(
+      ...(question() ? questionView(question(), note, { answer, undo, place }, nGroups) : [finishedView(undo)]),
+    );
     stage.dataset.of = key(question());
     // The keyboard focus stays on the same button; after a click it is on the question.
-    if (focused) (stage.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ?? $("main")).focus();
+    if (focused)
+      (
+        stage.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ??
+        $("main")
+      ).focus();
     $("announcer").textContent = question() ? spoken(question(), note) : t("No questions left.");
     view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
     queue.slice(1, 3).forEach(preload);
@@ -280,7 +311,11 @@ export function makeAskView({ showProblem, changed, openReview }) {
   function showTop() {
     const focused = top.contains(document.activeElement) ? document.activeElement.id : "";
     const issue = labelIssue();
-    const views = conflict ? [conflictView(conflict, review)] : issue ? [labelIssueView(issue, review)] : [introduction(showTop), ...goalView(status, { openReview, changed: showTop })];
+    const views = conflict
+      ? [conflictView(conflict, review)]
+      : issue
+        ? [labelIssueView(issue, review)]
+        : [introduction(showTop), ...goalView(status, { openReview, changed: showTop })];
     top.replaceChildren(...views.filter(Boolean));
     if (focused) (document.getElementById(focused) ?? $("main")).focus();
   }
@@ -304,7 +339,8 @@ export function makeAskView({ showProblem, changed, openReview }) {
 
   return {
     refill,
-    enter: () => { // the note is about an earlier question
+    enter: () => {
+      // the note is about an earlier question
       note = "";
       return refill();
     },

@@ -18,9 +18,17 @@ async function show(path) {
     shown = folder.path;
     showProblem("");
     $("path").value = folder.path;
-    $("folder-status").textContent = folder.n_images ? t("{pictures} in this folder", { pictures: count(folder.n_images, "picture") }) : t("No pictures directly in this folder; those in its subfolders are used.");
-    const up = folder.parent === null ? [] : [button(["↑ ", t("Parent folder")], () => show(folder.parent), { class: "folder" })];
-    $("folders").replaceChildren(...up, ...folder.folders.map((name) => button(name, () => show(`${folder.path}/${name}`), { class: "folder" })));
+    $("folder-status").textContent = folder.n_images
+      ? t("{pictures} in this folder", { pictures: count(folder.n_images, "picture") })
+      : t("No pictures directly in this folder; those in its subfolders are used.");
+    const up =
+      folder.parent === null
+        ? []
+        : [button(["↑ ", t("Parent folder")], () => show(folder.parent), { class: "folder" })];
+    $("folders").replaceChildren(
+      ...up,
+      ...folder.folders.map((name) => button(name, () => show(`${folder.path}/${name}`), { class: "folder" })),
+    );
     if (!folder.folders.length) $("folders").append(h("p", { class: "quiet" }, t("No subfolders.")));
   } catch (error) {
     showProblem(error.message);
@@ -44,8 +52,16 @@ async function open(what, opener) {
 
 function recentCard(session, number) {
   const thumbs = session.thumbnails.map((name) => h("img", { src: `/api/start/${number}/${name}`, alt: "" }));
-  const card = button([h("span", { class: "thumbs" }, thumbs), h("b", {}, session.name), h("span", { class: "quiet" }, session.criteria.join(", ")),
-    h("span", { class: "quiet" }, `${count(session.n_images, "picture")} · ${count(session.n_answers, "answer")}`)], () => open({ session: number }, card), { class: "card", title: session.folder });
+  const card = button(
+    [
+      h("span", { class: "thumbs" }, thumbs),
+      h("b", {}, session.name),
+      h("span", { class: "quiet" }, session.criteria.join(", ")),
+      h("span", { class: "quiet" }, `${count(session.n_images, "picture")} · ${count(session.n_answers, "answer")}`),
+    ],
+    () => open({ session: number }, card),
+    { class: "card", title: session.folder },
+  );
   return card;
 }
 
@@ -73,9 +89,11 @@ $("open").addEventListener("click", async () => {
 
 translatePage();
 history.replaceState(null, "", location.pathname); // removes the token, which is in a cookie now
-send("GET", "/api/start").then((start) => {
-  roots = start.roots;
-  $("recent-section").hidden = !start.recent.length;
-  $("recent").replaceChildren(...start.recent.map(recentCard));
-  return show(roots[0]);
-}).catch((error) => showProblem(error.message));
+send("GET", "/api/start")
+  .then((start) => {
+    roots = start.roots;
+    $("recent-section").hidden = !start.recent.length;
+    $("recent").replaceChildren(...start.recent.map(recentCard));
+    return show(roots[0]);
+  })
+  .catch((error) => showProblem(error.message));
