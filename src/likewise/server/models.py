@@ -61,6 +61,7 @@ class EntryResponse(BaseModel):
     images: list[int]
     names: list[str]
     answer: str
+    group: str | None
     text: str
     template: str
     values: dict[str, str | int]
@@ -124,10 +125,12 @@ class AnswersResponse(BaseModel):
 class LabelIssueResponse(BaseModel):
     """An answer that the model finds unlikely, and its proof: the answers it follows from.
 
-    `probability` is the estimated probability that the answer is wrong.
+    `image` is the one whose group is unlikely, `probability` the estimated probability that the
+    answer is wrong.
     """
 
     answer: EntryResponse
+    image: int
     probability: float
     proof: list[EntryResponse]
 

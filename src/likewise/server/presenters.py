@@ -145,6 +145,7 @@ class Presenter:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
+            group=entry.group,
             text=template.format(**values),
             template=template,
             values=values,
@@ -181,6 +182,7 @@ class Presenter:
         """Return an answer to review."""
         return LabelIssueResponse(
             answer=self.entry(issue.entry),
+            image=issue.image,
             probability=issue.probability,
             proof=[self.entry(entry) for entry in issue.evidence],
         )

@@ -244,6 +244,7 @@ class CriterionSession:
         with self._session.lock:
             answers = move_answers(images, group, gallery, self._session.graph(self.name))
             results = self._correct(answers, group, images, gallery, who)
+            self._edits.add_column(group)  # the last training may have left the group out
             if len(images) == 1:
                 self.queue.record_placement(images[0], group, is_new=False)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)

@@ -72,7 +72,7 @@ def review_grid(
     asked, wrong = dict.fromkeys(images), set(ticked)
     others = [i for i in order if i not in asked]
     placed = [i for i in others if gallery.answered[i]]
-    left = [i for i in order if i in asked and i not in wrong]
+    left = [i for i in (*order, *asked) if i in asked and i not in wrong]
     candidates = [*placed[:1], *(left[:1] if len(asked) > 1 else []), *others[:1]]
     if not candidates:
         raise InvalidParameterError(
@@ -221,9 +221,16 @@ class GroupEdits:
             self._save_columns(narrower, tuple(other for other in results.keys if other != key))
 
     def _save_columns(self, probabilities: Floats, keys: tuple[str, ...]) -> None:
-        assert self._status.results is not None  # the caller has changed its columns
-        n_answers = self._status.results.n_answers
-        save_results(self._session, self._name, probabilities, keys=keys, n_answers=n_answers)
+        before = self._status.results
+        assert before is not None  # the caller has changed its columns
+        save_results(
+            self._session,
+            self._name,
+            probabilities,
+            keys=keys,
+            n_answers=before.n_answers,
+            quality=before.quality,
+        )
         self._status.load()
 
 

@@ -133,6 +133,7 @@ function askFirstCriterion() {
   const first = $("view-first");
   const created = (name) => {
     first.hidden = true;
+    first.replaceChildren();
     document.body.classList.remove("first");
     startCriterion(name);
   };

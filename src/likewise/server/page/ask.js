@@ -237,6 +237,26 @@ export function makeAskView({ showProblem, changed, openReview }) {
       await loadLabelIssues();
       done(t("Marked as correct."), () => api.undo());
     }),
+    // A grid in which one tick was wrong: the same answer again with this tick changed.
+    correctGrid: attempt(async ({ answer: entry, image }) => {
+      const [images, representative] = [entry.images.slice(0, -1), entry.images.at(-1)];
+      const wasTicked = entry.ticked.includes(image);
+      const ticked = wasTicked ? entry.ticked.filter((one) => one !== image) : [...entry.ticked, image];
+      const { retracted_by: retraction } = await api.retract(entry.id);
+      const again = await api.answer(
+        { kind: "grid", images, groups: [entry.group], representative },
+        "ticked",
+        0,
+        { ticked },
+      );
+      labelIssues = labelIssues.filter((one) => one.answer.id !== entry.id);
+      const { group } = entry.values;
+      done(wasTicked ? t("Placed in {group}", { group }) : t("Removed from {group}", { group }), async () => {
+        await api.undo(again.id);
+        await api.retract(retraction);
+      });
+      await refill();
+    }),
     newGroup: attempt(async (image) => {
       const made = await api.createGroup([image], "");
       conflict = made.conflicts[0] ?? null;

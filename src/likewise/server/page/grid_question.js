@@ -26,8 +26,8 @@ export function gridView({ images, names, offered: [group] }) {
   const example = h(
     "figure",
     { class: "example", group: group.colour },
-    picture(group.representative, group.name),
     h("figcaption", {}, group.name),
+    [group.representative, ...group.members.slice(0, 2)].map((id) => picture(id, group.name)),
   );
   return h("div", { class: "pictures by-grid" }, example, grid);
 }
