@@ -249,6 +249,14 @@ def test_the_figure_has_an_interval_and_a_goal_that_ends_the_work(
     expect(page.locator(".reached")).to_have_count(0)
 
 
+def test_of_a_very_wide_interval_only_the_ends_are_shown(address: str, open_page: Open) -> None:
+    page = open_page(address)
+    show_accuracy(page, 0.99, 0.01, 1)
+    text = page.locator("#accuracy-text")
+    expect(text).to_contain_text("Between 1 and 100 of 100 are in the right group")
+    expect(page.locator(".accuracy-bar .estimate")).to_be_hidden()
+
+
 def test_a_wide_interval_is_not_a_reason_to_stop(address: str, open_page: Open) -> None:
     page = open_page(address)
     show_accuracy(page, 0.97, 0.55, 1.0)

@@ -9,6 +9,8 @@ const STORE = "likewise-goal";
 const CONTINUED = "likewise-continued"; // goals after which the person went on
 const MAX_HALF_WIDTH = 0.1; // of the interval: with a wider one the estimate is not good enough to stop
 
+const MAX_WIDTH = 0.5; // of the interval: of a wider one only the ends are shown
+
 const percent = (share) => Math.round(share * 100);
 const goal = () => Number(localStorage.getItem(STORE)) || 95;
 
@@ -31,9 +33,12 @@ export function showAccuracy(status, { changed, openReview }) {
   $("counts").replaceChildren(...counts(status));
 }
 
+const isVague = ({ low, high }) => high - low > MAX_WIDTH;
+
 function sentence(accuracy) {
   if (!accuracy) return t("Answer a few questions; the groups follow.");
   const values = { n: percent(accuracy.estimate), low: percent(accuracy.low), high: percent(accuracy.high) };
+  if (isVague(accuracy)) return t("Between {low} and {high} of 100 are in the right group; a few answers tell more.", values);
   return parts("About {n} of 100 are in the right group ({low} to {high})", {
     ...values,
     n: h("b", {}, String(values.n)),
@@ -56,6 +61,7 @@ function bar(accuracy) {
     h("i", { class: "estimate" }),
     h("i", { class: "goal" }),
   );
+  if (accuracy && isVague(accuracy)) box.querySelector(".estimate").hidden = true;
   for (const [name, value] of Object.entries({ low, n, high, goal: goal() }))
     box.style.setProperty(`--${name}`, `${value}%`);
   return box;
