@@ -208,6 +208,29 @@ def test_a_grid_is_answered_by_the_keyboard(address: str, open_page: Open) -> No
     assert bodies[0]["ticked"] == [2, 6]
 
 
+def test_the_ticked_pictures_of_a_grid_become_a_new_group_and_one_undo_takes_it_back(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    grid = Question.grid((2, 4, 6, 8, 10), 0, "g1")
+    workspace.criterion("colour").queue.fill([grid, Question.pair(7, 9)])
+    page = open_page(address)
+    expect(page.locator("h1")).to_have_text("Tick those that do not belong to group 1")
+    page.keyboard.press("n")
+    expect(page.locator(".note")).to_have_text("Tick the pictures of the new group first.")
+    for image in (4, 6):
+        page.locator(f".grid [data-id='{image}']").click()
+    page.keyboard.press("n")
+    page.keyboard.type("dusk")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("New group dusk")
+    members = workspace.criterion("colour").status.gallery().members
+    assert sorted(members["g3"].tolist()) == [4, 6]
+    assert workspace.session.graph("colour").relation(2, 8).name == "SAME"
+    page.click("#toast-undo")
+    expect(page.locator("#counts")).to_contain_text("0 answers")
+    assert workspace.session.answers("colour") == []
+
+
 def test_a_grid_is_answered_by_touch_and_none_may_be_ticked(address: str, open_page: Open) -> None:
     page = open_page(address, width=390, height=844, has_touch=True)
     bodies = show_grid(page, list(range(1, 10)))

@@ -3,7 +3,7 @@
 import { api } from "/page/api.js";
 import { $, h, isTyping } from "/page/dom.js";
 import { goalView } from "/page/goal.js";
-import { pressGridKey } from "/page/grid_question.js";
+import { pressGridKey, ticked } from "/page/grid_question.js";
 import { nameForm, newGroupForm } from "/page/group_forms.js";
 import { answerFor, finishedView, nextGroups, isSame, order, preload, questionView, spoken } from "/page/question.js";
 import { introduction } from "/page/intro.js";
@@ -132,29 +132,29 @@ export function makeAskView({ showProblem, changed, openReview }) {
   };
 
   function openNewGroup() {
-    if (busy || !question() || question().kind === "grid") return turn;
+    if (busy || !question()) return turn;
     const { kind, images, names } = question();
-    const shown = kind === "pair" ? order(images) : [0];
-    forms.replaceChildren(
-      newGroupForm(
-        shown.map((i) => ({ id: images[i], name: names[i] })),
-        create,
-        closeNewGroup,
-      ),
-    );
-    forms.querySelector("input").focus();
+    const ids = { pair: () => order(images).map((i) => images[i]), grid: ticked, choice: () => [images[0]] }[kind]();
+    if (ids.length) {
+      const pictures = ids.map((id) => ({ id, name: names[images.indexOf(id)] }));
+      forms.replaceChildren(newGroupForm(pictures, create, closeNewGroup));
+      forms.querySelector("input").focus();
+    } else stage.querySelector(".note").textContent = t("Tick the pictures of the new group first.");
     return turn;
   }
 
-  // One picture of a pair in a group of its own: the two are different.
+  // One picture of a pair in a group of its own: the two are different. Those of a grid are not in its group.
   async function create(images, name) {
     await turn;
     try {
       const asked = question();
-      if (asked.kind === "pair" && images.length === 1)
-        await api.answer(asked, "different", (performance.now() - shownAt) / 1000);
+      const seconds = (performance.now() - shownAt) / 1000;
+      const isOnePair = asked.kind === "pair" && images.length === 1;
+      if (isOnePair) await api.answer(asked, "different", seconds);
+      if (asked.kind === "grid") await api.answer(asked, "ticked", seconds, { ticked: ticked() });
       await api.createGroup(images, name);
-      await afterChange(t("New group"));
+      const text = name ? t("New group {group}", { group: name }) : t("New group");
+      await afterChange(text, isOnePair || asked.kind === "grid" ? 2 : 1);
     } catch (error) {
       showProblem(error.message);
     }
@@ -171,9 +171,13 @@ export function makeAskView({ showProblem, changed, openReview }) {
     }
   }
 
-  async function afterChange(text) {
+  // `nActions`: how many entries of the log one undo takes back.
+  async function afterChange(text, nActions = 1) {
     closeNewGroup();
-    toast(text, { undo });
+    const undoAll = async () => {
+      for (let i = 0; i < nActions; i += 1) await undo();
+    };
+    toast(text, { undo: undoAll });
     $("main").focus();
     queue = [];
     changed();
@@ -243,12 +247,9 @@ export function makeAskView({ showProblem, changed, openReview }) {
       const wasTicked = entry.ticked.includes(image);
       const ticked = wasTicked ? entry.ticked.filter((one) => one !== image) : [...entry.ticked, image];
       const { retracted_by: retraction } = await api.retract(entry.id);
-      const again = await api.answer(
-        { kind: "grid", images, groups: [entry.group], representative },
-        "ticked",
-        0,
-        { ticked },
-      );
+      const again = await api.answer({ kind: "grid", images, groups: [entry.group], representative }, "ticked", 0, {
+        ticked,
+      });
       labelIssues = labelIssues.filter((one) => one.answer.id !== entry.id);
       const { group } = entry.values;
       done(wasTicked ? t("Placed in {group}", { group }) : t("Removed from {group}", { group }), async () => {

@@ -38,7 +38,8 @@ const isVague = ({ low, high }) => high - low > MAX_WIDTH;
 function sentence(accuracy) {
   if (!accuracy) return t("Answer a few questions; the groups follow.");
   const values = { n: percent(accuracy.estimate), low: percent(accuracy.low), high: percent(accuracy.high) };
-  if (isVague(accuracy)) return t("Between {low} and {high} of 100 are in the right group; a few answers tell more.", values);
+  if (isVague(accuracy))
+    return t("Between {low} and {high} of 100 are in the right group; a few answers tell more.", values);
   return parts("About {n} of 100 are in the right group ({low} to {high})", {
     ...values,
     n: h("b", {}, String(values.n)),

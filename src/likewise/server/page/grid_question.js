@@ -38,7 +38,7 @@ export const gridAnswers = (answer) =>
     "data-answer": "ticked",
   });
 
-const ticked = () =>
+export const ticked = () =>
   [...document.querySelectorAll("#view-ask .grid [aria-pressed=true]")].map((one) => Number(one.dataset.id));
 
 function toggle({ currentTarget: tile }) {

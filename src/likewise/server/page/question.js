@@ -11,7 +11,7 @@ import { zoom } from "/page/zoom.js";
 const PAIR = ["same", "different", "new_group", "cannot_tell", "bad_image"];
 export const PER_PAGE = 8; // groups of a choice
 const CHOICE = ["none", "new_group", "cannot_tell", "bad_image"];
-const GRID = ["cannot_tell", "bad_image"];
+const GRID = ["new_group", "cannot_tell", "bad_image"];
 const LABELS = {
   same: t("Same"),
   different: t("Different"),

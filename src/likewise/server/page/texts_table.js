@@ -71,6 +71,8 @@ export const TEXTS = {
   "{pictures} selected": ["{pictures} ausgewählt", "已选择 {pictures}"],
   "Move the selected pictures to": ["Ausgewählte Bilder verschieben nach", "将所选图片移动到"],
   "Move to…": ["Verschieben nach…", "移动到…"],
+  "New group {group}": ["Neue Gruppe {group}", "新分组 {group}"],
+  "Tick the pictures of the new group first.": ["Wählen Sie zuerst die Bilder der neuen Gruppe.", "请先勾选新分组的图片。"],
   "New group": ["Neue Gruppe", "新分组"],
   "Clear selection": ["Auswahl aufheben", "取消选择"],
   "Select pictures first.": ["Wählen Sie zuerst Bilder aus.", "请先选择图片。"],
