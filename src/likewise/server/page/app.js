@@ -17,6 +17,7 @@ import { makeMapView } from "/page/map.js";
 import { askNewCriterion, changeCriterion, criterionForm } from "/page/criterion.js";
 import { t, translatePage } from "/page/texts.js";
 import { isViewer, showShare } from "/page/share.js";
+import { setUpThemeButton } from "/page/theme_button.js";
 import { toast } from "/page/toast.js";
 import { setShowOnMap } from "/page/zoom.js";
 
@@ -211,10 +212,7 @@ function switchTab(event, key) {
 
 // -- start --
 
-const showTheme = () => $("theme").replaceChildren(icon(window.likewiseTheme.shown() === "dark" ? "sun" : "moon"));
-document.addEventListener("theme", showTheme);
-showTheme();
-$("theme").addEventListener("click", () => window.likewiseTheme.toggle());
+setUpThemeButton();
 $("change-criterion").append(icon("pencil"));
 $("export").firstElementChild.prepend(icon("export"));
 translatePage();

@@ -336,6 +336,7 @@ export const TEXTS = {
   "Choose a folder of pictures": ["Einen Bilderordner wählen", "选择图片文件夹"],
   "Path of the folder": ["Pfad des Ordners", "文件夹路径"],
   "Group this folder": ["Diesen Ordner gruppieren", "整理此文件夹"],
+  "You can also drop a folder on this page.": ["Sie können auch einen Ordner auf diese Seite ziehen.", "也可以将文件夹拖到此页面。"],
   "Pictures and answers stay on this machine.": ["Bilder und Antworten bleiben auf diesem Rechner.", "图片和回答都保存在本机。"],
   "{pictures} in this folder": ["{pictures} in diesem Ordner", "此文件夹中有{pictures}"],
   "No pictures directly in this folder; those in its subfolders are used.": ["Keine Bilder direkt in diesem Ordner; die in den Unterordnern werden verwendet.", "此文件夹中没有直接存放的图片；将使用子文件夹中的图片。"],
