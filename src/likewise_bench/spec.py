@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from likewise.constraints.question import KINDS
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.random_streams import stream
 from likewise_bench.datasets.base import Dataset
@@ -15,7 +16,6 @@ from likewise_bench.datasets.base import Dataset
 Indexes = npt.NDArray[np.intp]
 PROTOCOLS = ("transductive", "inductive")
 SPLITS = ("all", "train", "test")
-KINDS = ("pair", "choice", "label")
 DEFAULT_TEST_FRACTION = 0.2
 
 

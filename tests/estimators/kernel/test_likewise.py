@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.constraints.question import Answer, Question
+from likewise.constraints.question import KINDS, Answer, Question
 from likewise.embedding.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.estimators.kernel.held_out import apply_temperature
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.questioner import KINDS, check_kinds
+from likewise.estimators.kernel.questioner import check_kinds
 from likewise.estimators.registry import make_method
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle
