@@ -147,6 +147,25 @@ def test_a_new_group_keeps_the_estimated_accuracy_until_the_next_training(
     assert criterion.status.quality == {"accuracy": accuracy}
 
 
+def test_groups_made_during_a_training_are_kept_apart_when_it_ends(
+    trained_workspace: Workspace,
+) -> None:
+    session, criterion = trained_workspace.session, trained_workspace.criterion("colour")
+
+    def older_training_ends() -> None:
+        save_half_results(session, n_answers=3)  # knows groups 1 and 2 only
+        criterion.training_finished({})
+
+    dusk, _ = criterion.split_group([0, 2], "dusk")
+    older_training_ends()
+    sea, _ = criterion.split_group([5], "sea")
+    older_training_ends()
+    gallery = criterion.status.gallery()
+    assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk", "sea"]
+    assert sorted(gallery.members[dusk].tolist()) == [0, 2]
+    assert gallery.members[sea].tolist() == [5]
+
+
 @pytest.fixture
 def without_third_group(trained_workspace: Workspace) -> Workspace:
     """Return a workspace with a group g3, which a later training has left out."""
