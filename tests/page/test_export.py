@@ -76,6 +76,7 @@ def test_a_rescan_finds_new_and_missing_pictures(
     page.locator("#rescan").click()
     expect(page.locator("#activity")).to_have_text("Pictures in the folder: 1 new, 1 missing.")
     expect(page.locator("section[aria-label=New] .tile")).to_have_count(1)
+    expect(page.locator("section[aria-label=New] .mark")).to_have_text("new")
     expect(page.locator("#counts")).to_contain_text("12 pictures, 1 missing")
 
 

@@ -208,6 +208,27 @@ def test_a_grid_is_answered_by_the_keyboard(address: str, open_page: Open) -> No
     assert bodies[0]["ticked"] == [2, 6]
 
 
+def test_a_name_that_a_group_has_already_is_that_group(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    colour = workspace.criterion("colour")
+    colour.change_group("g2", name="Sea")
+    colour.queue.fill(choices(4, 5))
+    page = open_page(address)
+    page.keyboard.press("n")
+    page.keyboard.type("sea")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Placed in sea")
+    assert colour.status.gallery().group_key(4) == "g2"
+    page.keyboard.press("g")
+    page.locator("[data-focus=name-g1]").fill("Sea")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Merged group 1 into Sea")
+    expect(page.locator("section[data-group]")).to_have_count(1)
+    page.click("#toast-undo")
+    expect(page.locator("section[data-group]")).to_have_count(2)
+
+
 def test_the_ticked_pictures_of_a_grid_become_a_new_group_and_one_undo_takes_it_back(
     address: str, open_page: Open, workspace: Workspace
 ) -> None:

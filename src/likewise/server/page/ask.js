@@ -4,7 +4,7 @@ import { api } from "/page/api.js";
 import { $, h, isTyping } from "/page/dom.js";
 import { goalView } from "/page/goal.js";
 import { pressGridKey, ticked } from "/page/grid_question.js";
-import { nameForm, newGroupForm } from "/page/group_forms.js";
+import { groupNamed, nameForm, newGroupForm } from "/page/group_forms.js";
 import { answerFor, finishedView, nextGroups, isSame, order, preload, questionView, spoken } from "/page/question.js";
 import { introduction } from "/page/intro.js";
 import { conflictView, labelIssueView } from "/page/review.js";
@@ -152,8 +152,9 @@ export function makeAskView({ showProblem, changed, openReview }) {
       const isOnePair = asked.kind === "pair" && images.length === 1;
       if (isOnePair) await api.answer(asked, "different", seconds);
       if (asked.kind === "grid") await api.answer(asked, "ticked", seconds, { ticked: ticked() });
-      await api.createGroup(images, name);
-      const text = name ? t("New group {group}", { group: name }) : t("New group");
+      const known = name && groupNamed((await api.groups(1)).groups, name);
+      await (known ? api.move(images, known.id) : api.createGroup(images, name));
+      const text = known ? t("Placed in {group}", { group: name }) : t("New group {group}", { group: name }).trim();
       await afterChange(text, isOnePair || asked.kind === "grid" ? 2 : 1);
     } catch (error) {
       showProblem(error.message);
@@ -199,9 +200,13 @@ export function makeAskView({ showProblem, changed, openReview }) {
       $("main").focus();
     };
     const save = attempt(async (name) => {
-      const { entry } = await api.changeGroup(group.id, { name });
+      const known = groupNamed((await api.groups(1)).groups, name, group.id); // two with one name are one group
+      const { entry } = await api.changeGroup(group.id, known ? { merge_into: known.id } : { name });
       close();
-      done(t("Renamed to {group}", { group: name }), () => api.undo(entry));
+      const text = known
+        ? t("Merged {group} into {other}", { group: group.name, other: name })
+        : t("Renamed to {group}", { group: name });
+      done(text, () => api.undo(entry));
       await refill(true);
     });
     forms.replaceChildren(nameForm(group, save, close));

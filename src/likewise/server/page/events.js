@@ -77,7 +77,7 @@ export function listen(page) {
   on("images", (changes) => {
     announce(changesText(changes));
     showStatus();
-    views.groups.refresh(); // which marks new pictures
+    views.groups.markNew();
     if (page.current() !== "ask" && page.current() !== "groups") page.open(page.current());
   });
   on("folder", ({ message }) => {

@@ -5,6 +5,7 @@ import { api } from "/page/api.js";
 import { $, button, h } from "/page/dom.js";
 import { chips, makeFilters, selectionTools } from "/page/gallery_bar.js";
 import { makeHeader } from "/page/gallery_header.js";
+import { groupNamed } from "/page/group_forms.js";
 import { makeGrid } from "/page/grid.js";
 import { actionOf } from "/page/keys.js";
 import { makeGroupReview } from "/page/review_grid.js";
@@ -27,6 +28,7 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
   const sections = new Map(); // id -> { element, box, update }
   const details = new Map(); // id of a picture -> name, confidence, placed, moved
   const newImages = new Set(); // found in the folder since the page was opened
+  let hasScanned = false; // the next groups have such pictures
   const query = {};
 
   const tools = h("div", { class: "row tools" });
@@ -70,7 +72,9 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
     const anchors = grid.anchor();
     details.clear();
     groups = found.sections.filter((one) => one.kind === "group");
-    for (const one of found.sections) if (one.kind === "new") one.images.forEach((id) => newImages.add(id));
+    const unread = found.sections.find((one) => one.kind === "new");
+    if (hasScanned) unread?.images.forEach((id) => newImages.add(id));
+    hasScanned = false;
     note.hidden = groups.length > 0;
     [bar.hidden, scroller.hidden] = [!groups.length, !groups.length];
     const shown = groups.length ? found.sections.filter((one) => one.kind === "group" || one.images.length) : [];
@@ -94,13 +98,8 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
 
   function makeSection({ id, kind }) {
     const header = makeHeader(kind, {
-      rename: (one, name) => actions.change(one.id, { name }, t("Renamed to {group}", { group: name })),
-      merge: (one, into) =>
-        actions.change(
-          one.id,
-          { merge_into: into.id },
-          t("Merged {group} into {other}", { group: one.name, other: into.name }),
-        ),
+      rename,
+      merge,
       check: actions.attempt((one) => review.open(one)),
     });
     const box = h("div", { class: "tiles" });
@@ -126,6 +125,18 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
         one.images.length ? box.setAttribute(name, value) : box.removeAttribute(name);
     };
     return { element, box, header: header.element, update };
+  }
+
+  // Two groups with one name are one group.
+  function rename(one, name) {
+    const known = groupNamed(groups, name, one.id);
+    if (known) return merge(one, known);
+    return actions.change(one.id, { name }, t("Renamed to {group}", { group: name }));
+  }
+
+  function merge(one, into) {
+    const text = t("Merged {group} into {other}", { group: one.name, other: into.name });
+    return actions.change(one.id, { merge_into: into.id }, text);
   }
 
   async function loadDetails(ids) {
@@ -301,6 +312,10 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
     refresh: (only) => {
       if (only) filters.show(only);
       grid.layout();
+      return refresh();
+    },
+    markNew: () => {
+      hasScanned = true;
       return refresh();
     },
     renew,

@@ -5,7 +5,7 @@ import { t } from "/page/texts.js";
 
 const OTHERS = {
   bad: ["Bad pictures", "Left out of the groups."],
-  new: ["New", "Just found in the folder; not in a group yet."],
+  new: ["New", "Not in a group yet."],
 };
 
 // Returns { element, update }; `update` shows new values and leaves a name that is being typed as it is.

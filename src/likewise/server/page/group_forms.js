@@ -3,6 +3,10 @@
 import { $, button, h, picture } from "/page/dom.js";
 import { t } from "/page/texts.js";
 
+// The group with this name, if it is another one than `except`.
+export const groupNamed = (groups, name, except) =>
+  groups.find((one) => one.id !== except && one.name.toLocaleLowerCase() === name.toLocaleLowerCase());
+
 // A form that makes a group of some of `pictures` ({id, name}). create(images, name) returns a promise.
 export function newGroupForm(pictures, create, close) {
   const chosen = new Set(pictures.map(({ id }) => id));

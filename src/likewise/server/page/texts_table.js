@@ -95,7 +95,7 @@ export const TEXTS = {
   "Bad pictures": ["Unbrauchbare Bilder", "不合格的图片"],
   "Left out of the groups.": ["In keiner Gruppe.", "不属于任何分组。"],
   "New": ["Neu", "新图片"],
-  "Just found in the folder; not in a group yet.": ["Gerade im Ordner gefunden; noch in keiner Gruppe.", "刚在文件夹中发现；尚未分组。"],
+  "Not in a group yet.": ["Noch in keiner Gruppe.", "尚未分组。"],
   "Moved {n} to {group}": ["{n} nach {group} verschoben", "已将 {n} 张移动到 {group}"],
   "Moved {n} to a new group": ["{n} in eine neue Gruppe verschoben", "已将 {n} 张移动到新分组"],
   "{n} not moved: other answers contradict it.": ["{n} nicht verschoben: andere Antworten widersprechen.", "{n} 张未移动：与其他回答矛盾。"],
