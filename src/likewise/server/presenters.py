@@ -196,6 +196,7 @@ class Presenter:
             criterion=criterion.name,
             n_images=len(self._images) - self._images.n_missing,
             n_missing=self._images.n_missing,
+            n_skipped=len(workspace.skipped_files),
             n_answers=status.n_answers,
             n_answers_trained=0 if results is None else results.n_answers,
             counts=status.counts(),

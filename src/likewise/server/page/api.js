@@ -43,5 +43,6 @@ export const api = {
   exportPath: (to, groups = []) =>
     "/api/export" + query({ to }) + groups.map((one) => "&" + new URLSearchParams({ group: one })).join(""),
   access: () => send("GET", "/api/access"),
+  skipped: () => send("GET", "/api/skipped"),
   rescan: () => send("POST", "/api/rescan"),
 };

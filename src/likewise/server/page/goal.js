@@ -2,6 +2,7 @@
 
 import { api } from "/page/api.js";
 import { $, button, count, h } from "/page/dom.js";
+import { showSkipped } from "/page/skipped.js";
 import { parts, t } from "/page/texts.js";
 
 const GOALS = [90, 95, 99]; // percent
@@ -24,13 +25,13 @@ export function showAccuracy(status, { changed, openReview }) {
     ? button(t("Review"), openReview, { id: "open-review", title: t("Review the least sure pictures") })
     : null;
   const focused = document.activeElement?.id;
+  $("counts").replaceChildren(...counts(status));
   $("accuracy").replaceChildren(
     ...[h("span", { id: "accuracy-text" }, sentence(accuracy)), bar(accuracy), review, goalSelect(changed)].filter(
       Boolean,
     ),
   );
-  if (["open-review", "goal"].includes(focused)) document.getElementById(focused)?.focus();
-  $("counts").replaceChildren(...counts(status));
+  if (["open-review", "goal", "skipped"].includes(focused)) document.getElementById(focused)?.focus();
 }
 
 const isVague = ({ low, high }) => high - low > MAX_WIDTH;
@@ -81,13 +82,15 @@ function goalSelect(changed) {
   return select;
 }
 
-const counts = ({ n_answers, n_groups, n_images, n_missing }) => [
+const counts = ({ n_answers, n_groups, n_images, n_missing, n_skipped }) => [
   h("b", {}, count(n_answers, "answer")),
   " · ",
   count(n_groups, "group"),
   " · ",
   count(n_images, "picture"),
   n_missing ? t(", {n} missing", { n: n_missing }) : "",
+  n_skipped ? " · " : "",
+  n_skipped ? button(t("{n} not shown", { n: n_skipped }), showSkipped, { id: "skipped", class: "plain" }) : "",
 ];
 
 // "You can stop here", with the ways to export; empty if the goal is not reached or the person went on.
