@@ -1,4 +1,4 @@
-"""What differs between Linux, macOS and Windows: locks, file flags, limits, priority, terminals.
+"""What differs between Linux, macOS and Windows: folders, locks, limits, priority, terminals.
 
 No other module imports a module that exists on one system only; a test and the workflow
 ``platforms.yml`` check this.
@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+import platformdirs
 
 if sys.platform == "win32":
     import msvcrt
@@ -31,6 +33,13 @@ _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 _NICENESS = 5
 _MAX_KEY = 16  # bytes that one key sends, at most
+
+
+def default_cache_folder() -> Path:
+    """Return ``$LIKEWISE_CACHE``, or the user's cache folder."""
+    if chosen := os.environ.get("LIKEWISE_CACHE"):
+        return Path(chosen).expanduser()
+    return Path(platformdirs.user_cache_dir("likewise", appauthor=False))
 
 
 def lock_folder(folder: Path) -> int:

@@ -9,7 +9,7 @@ from torch import nn
 from likewise import Likewise
 from likewise.embedding.bundled.encoder import BundledEncoder
 from likewise.embedding.torch_encoder import module_encoder
-from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.errors import CollectionError, InvalidParameterError, LikewiseWarning
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.pcl import PCL
 from likewise.estimators.kmeans import KMeans
@@ -109,3 +109,8 @@ def test_images_cannot_be_predicted_by_a_model_of_vectors_nor_the_reverse(photos
     of_images = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(photos)
     with pytest.raises(InvalidParameterError, match="fitted to images, got vectors; give images"):
         of_images.predict(X)
+
+
+def test_an_empty_list_is_refused_as_such() -> None:
+    with pytest.raises(CollectionError, match="list of images is empty; give at least one"):
+        Likewise(n_clusters=2).fit([])

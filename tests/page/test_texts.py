@@ -32,8 +32,8 @@ def test_the_table_has_one_row_a_line() -> None:
 @pytest.mark.parametrize("name", sorted(set(SCRIPTS) - {"texts_table.js", "texts.js"}))
 def test_every_text_is_translated(name: str) -> None:
     script = re.sub(r"^\s*//.*", "", SCRIPTS[name], flags=re.MULTILINE)
-    texts = re.findall(rf"\b(?:t|parts)\({STRING}", script)
-    for noun in re.findall(rf"\bcount\([^;]*?, {STRING}\)", script):
+    texts = re.findall(rf"\b(?:t|parts)\(\s*{STRING}", script)
+    for noun in re.findall(rf"\bcount\([^;]*?,\s*{STRING},?\s*\)", script):
         texts += [f"{{n}} {noun}", f"{{n}} {noun}s"]
     assert [text for text in texts if text not in TABLE] == []
 

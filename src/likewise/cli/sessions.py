@@ -210,7 +210,8 @@ def read_images(
 
 def embedding_cache() -> "EmbeddingCache | None":
     """Return the embedding cache of the user; None, with a note, if it cannot be written."""
-    from likewise.embedding.cache import default_cache_folder, user_cache
+    from likewise.embedding.cache import user_cache
+    from likewise.operating_system import default_cache_folder
 
     store = user_cache()
     if store is None:

@@ -145,6 +145,7 @@ class Presenter:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
+            group=entry.group,
             text=template.format(**values),
             template=template,
             values=values,
@@ -181,6 +182,7 @@ class Presenter:
         """Return an answer to review."""
         return LabelIssueResponse(
             answer=self.entry(issue.entry),
+            image=issue.image,
             probability=issue.probability,
             proof=[self.entry(entry) for entry in issue.evidence],
         )
@@ -194,6 +196,7 @@ class Presenter:
             criterion=criterion.name,
             n_images=len(self._images) - self._images.n_missing,
             n_missing=self._images.n_missing,
+            n_skipped=len(workspace.skipped_files),
             n_answers=status.n_answers,
             n_answers_trained=0 if results is None else results.n_answers,
             counts=status.counts(),

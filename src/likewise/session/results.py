@@ -154,6 +154,12 @@ def load_results(session: Session, criterion: str) -> Results | None:
         return None
 
 
+def placed_groups(answers: Mapping[int, Answer], groups: Groups) -> set[str]:
+    """Return the keys of the groups in which answers place images."""
+    keys = {key for answer in answers.values() for key in answer.placed.values()}
+    return {groups.resolve(key) for key in keys if key in groups}
+
+
 def pinned_columns(
     answers: Mapping[int, Answer], groups: Groups, keys: tuple[str, ...]
 ) -> dict[int, int]:

@@ -246,6 +246,7 @@ class CriterionSession:
         with self._session.lock:
             answers = move_answers(images, group, gallery, self._session.graph(self.name))
             results = self._correct(answers, group, images, gallery, who)
+            self._edits.add_columns()  # the last training may have left the group out
             if len(images) == 1:
                 self.queue.record_placement(images[0], group, is_new=False)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
@@ -264,7 +265,7 @@ class CriterionSession:
             key = self._edits.add_group(name, len(gallery.groups))
             answers = split_answers(images, key, gallery, self._session.graph(self.name))
             results = self._correct(answers, key, images, gallery, who)
-            self._edits.add_column(key)
+            self._edits.add_columns()
             self.queue.record_placement(images[0], key, is_new=True)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return key, results
@@ -311,6 +312,8 @@ class CriterionSession:
     def training_finished(self, message: dict[str, Any]) -> None:
         """Load the results of a training; `message` is the worker's ``trained`` message."""
         self.status.load()
+        with self._session.lock:
+            self._edits.add_columns()  # of groups that were made during the training
         issues = message.get("label_issues", [])
         self.review.set_label_issues(issues)
         self.status.suspected = frozenset(one["image"] for one in issues)

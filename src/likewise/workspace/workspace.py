@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from likewise.constraints.serialization import question_from_json
 from likewise.errors import LikewiseError
+from likewise.images.collection import Skipped
 from likewise.session.criteria import Criterion
 from likewise.session.images import Changes
 from likewise.session.session import Session
@@ -228,6 +229,12 @@ class Workspace:
             self._worker.send({"train": name})
 
     # -- the image folder ---------------------------------------------------------
+
+    @property
+    def skipped_files(self) -> list[Skipped]:
+        """Return the files of the folder that cannot be shown, by the last scan and the encoder."""
+        embedding = (Skipped(one["name"], one["reason"]) for one in list(self.skipped_images))
+        return list(dict.fromkeys([*self._watch.skipped, *embedding]))
 
     def rescan(self) -> Changes | None:
         """Scan the image folder now: new images are embedded, missing ones are recorded."""

@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.embedding.cache import default_cache_folder
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.collapse import CollapseDetector
@@ -38,10 +37,12 @@ from likewise.nn.training import (
     shuffled_batches,
     train_epoch,
 )
+from likewise.operating_system import default_cache_folder
 from likewise.types import Floats, Indexes, Progress
 
 PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
+_ONE_IMAGE = "A batch of one image has nothing to contrast it with: use a larger batch_size."
 
 
 class NetworkLearner(Learner):
@@ -59,6 +60,12 @@ class NetworkLearner(Learner):
         Where query strategies compare images: projections or features.
     predict_batch : int
         Images predicted together.
+
+    Notes
+    -----
+    `train` runs epochs (`_train_one_epoch`) of steps (`_terms`). A step draws two views of a batch,
+    asks about its pairs if questions are asked inside batches, adds a pseudo-link if labels are
+    extended, and takes one optimiser step along the sum of the objective's terms.
     """
 
     network: Network
@@ -97,7 +104,8 @@ class NetworkLearner(Learner):
         self.epochs_left: int = 0
         self._scaled: Tensor | None = None
         size = min(self.plan.batch_size, max(len(data), 1))
-        self._collapse = CollapseDetector(n_clusters, size, self.objective.collapse_remedy)
+        remedy = self.objective.collapse_remedy if size > 1 else _ONE_IMAGE
+        self._collapse = CollapseDetector(n_clusters, size, remedy)
         self._reset_network()
         self._scale_once()
         self.objective.setup(self)

@@ -110,9 +110,19 @@ class HeldOut:
         """
         given = set(images)
         if probabilities is not None:
-            new = np.array(sorted(given - self._trained_on - set(self._records)), dtype=np.intp)
+            new = self.new_images(given)
             self.record(new, probabilities[new], self._prototypes, len(self._trained_on))
         self._trained_on, self._prototypes = given, tuple(prototypes)
+
+    def new_images(self, images: Iterable[int]) -> Indexes:
+        """Return those of the images with answers that no recorded prediction is about."""
+        return np.array(sorted(set(images) - self._trained_on - set(self._records)), dtype=np.intp)
+
+    def allowed_columns(self, images: Indexes, groups: LabeledGroups, k: int) -> Mask:
+        """Return which of the present model's `k` columns agree with the answers, ``(m, k)``."""
+        possible, known = possible_groups(groups), groups.classes[list(self._prototypes)]
+        rows = [_allowed_columns(known, possible[i], k) for i in images.tolist()]
+        return np.array(rows, dtype=np.bool_).reshape(len(images), k)
 
     def missing(self) -> list[int]:
         """Return the images that the current model is trained with, but that have no record."""
