@@ -1,4 +1,4 @@
-"""Answers by id: those of a long log in columns, each made an object when it is first needed."""
+"""Answers by id, stored in columns for long logs; each object is created at first access."""
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field

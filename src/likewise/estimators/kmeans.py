@@ -12,7 +12,7 @@ from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.data import BlockScaler, Data, VectorData
 from likewise.estimators.params import TrainingPlan
 from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner, State
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.random_streams import derive
 from likewise.types import Floats, Progress
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from likewise.constraints.question import GRID_SIZE, Question, person_seconds
 from likewise.errors import InvalidParameterError
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.question_value import best_grid, single_value
+from likewise.estimators.kernel.query_selection import best_grid, single_value
 from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 

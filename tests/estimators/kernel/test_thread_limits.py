@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from likewise.estimators import kmeans, thread_limits
+from likewise import operating_system
+from likewise.estimators import kmeans
 from likewise.estimators.kernel import (
     feature_spaces,
     features,
@@ -15,7 +16,7 @@ from likewise.estimators.kernel import (
     seeded_partition,
     two_stage,
 )
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 
 
 def n_threads() -> set[int]:
@@ -24,10 +25,10 @@ def n_threads() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def _two_threads() -> Iterator[None]:
-    thread_limits._thread_pools.cache_clear()
+    operating_system._thread_pools.cache_clear()
     with threadpool_limits(2):
         yield
-    thread_limits._thread_pools.cache_clear()
+    operating_system._thread_pools.cache_clear()
 
 
 def test_one_thread_inside_and_as_many_as_before_outside() -> None:
@@ -72,7 +73,7 @@ def test_repeated_computations_on_few_rows_are_single_threaded(
             limited.append(limits)
             return nullcontext()
 
-    monkeypatch.setattr(thread_limits, "_thread_pools", Pools)
+    monkeypatch.setattr(operating_system, "_thread_pools", Pools)
     with pytest.raises(TypeError):
         function()
     assert limited == [1]

@@ -17,7 +17,7 @@ from likewise.estimators.kernel.partitions import (
     partitions_into,
     partitions_of_every_size,
 )
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 

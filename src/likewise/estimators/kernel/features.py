@@ -14,7 +14,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.neighbors import NearestNeighbors
 
 from likewise.errors import InvalidParameterError
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.random_streams import derive, stream
 from likewise.types import Floats
 

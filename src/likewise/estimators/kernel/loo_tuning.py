@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.optimize import fmin_l_bfgs_b
 from scipy.special import expit, softmax
 
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.types import Indexes
 
 Doubles = npt.NDArray[np.float64]

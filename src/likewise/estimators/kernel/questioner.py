@@ -24,11 +24,12 @@ from likewise.estimators.kernel.held_out import (
 from likewise.estimators.kernel.learner import KernelLearner
 from likewise.estimators.kernel.query_selection import (
     Mask,
+    best_grid,
     representative_images,
     representative_in_learned_space,
+    single_value,
     uncertain_regions,
 )
-from likewise.estimators.kernel.question_value import best_grid, single_value
 from likewise.estimators.kernel.training_set import LabeledGroups
 from likewise.estimators.parts import Prediction, QueryState, Questioner
 from likewise.random_streams import stream

@@ -14,7 +14,7 @@ from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.gp_classifier import squared_distances
 from likewise.estimators.kernel.partitions import kmeans
 from likewise.estimators.kernel.training_set import TrainingSet
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.random_streams import derive
 from likewise.types import Floats, Indexes
 

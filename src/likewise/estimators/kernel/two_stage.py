@@ -10,7 +10,7 @@ from likewise.estimators.kernel.features import normalise, pca_axes
 from likewise.estimators.kernel.gp_classifier import GPClassifier
 from likewise.estimators.kernel.loo_tuning import Doubles, Hyperparameters
 from likewise.estimators.kernel.training_set import TrainingSet
-from likewise.estimators.thread_limits import single_threaded
+from likewise.operating_system import single_threaded
 from likewise.types import Floats, Indexes
 
 _SHRINKAGE = 0.3  # of the covariance towards the identity, in units of its mean eigenvalue

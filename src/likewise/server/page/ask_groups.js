@@ -17,7 +17,7 @@ const candidates = ({ kind, images }) => {
 };
 
 // `question()` and `seconds()`: the shown question, and for how long; `settled()`: earlier answers are saved;
-// `setNote(text)` is shown below the question; `answered(text, nActions)`: it was answered by so many actions;
+// `setNote(text)` is shown below the question; `answered(text, nActions)`: it was answered by `nActions` actions;
 // `done(text, revert)` as in ask_review.js.
 export function makeAskGroups(forms, { attempt, question, seconds, settled, setNote, answered, done, refill }) {
   const close = () => {
