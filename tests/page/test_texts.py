@@ -39,7 +39,7 @@ def test_every_text_is_translated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(SCRIPTS) - {"texts_table.js", "texts.js"}))
-def test_no_text_is_written_beside_the_table(name: str) -> None:
+def test_every_text_of_a_script_is_in_the_table_of_translations(name: str) -> None:
     script = re.sub(r"^\s*//.*|\s//[^\"]*$", "", SCRIPTS[name], flags=re.MULTILINE)
     texts = re.findall(r'"([A-Z][a-z]+[^"]*)"', script)
     assert [text for text in texts if text not in TABLE and text not in NO_TEXTS] == []

@@ -215,7 +215,7 @@ class GallerySection(BaseModel):
     """The images of one section of the gallery, as ids in the order they are shown.
 
     `kind` is "group", or "bad" or "new" for images in no group. `n_images` counts all images,
-    also those that a filter or a search leaves out.
+    including those hidden by a filter or a search.
     """
 
     kind: Literal["group", "bad", "new"]
@@ -386,7 +386,7 @@ class ErrorResponse(BaseModel):
 class AgreementResponse(BaseModel):
     """How far two people agree; `kappa` is Cohen's, null where it is not defined.
 
-    `n_pairs` counts the pairs of images about which both have said something.
+    `n_pairs` is the number of image pairs whose relation follows from the answers of both.
     """
 
     first: str

@@ -252,7 +252,7 @@ def _check_arrays(
     moved: npt.NDArray[Any],
     hashes: npt.NDArray[Any],
 ) -> None:
-    """Raise ValueError if arrays of a file have not the shapes, types and values of results."""
+    """Raise ValueError unless arrays of a file have the shapes, types and values of results."""
     n, k = probabilities.shape
     shapes, kinds = (labels.shape, moved.shape, hashes.shape), labels.dtype.kind + moved.dtype.kind
     if not k or set(shapes) != {(n,)} or kinds != "ib" or probabilities.dtype != np.float32:

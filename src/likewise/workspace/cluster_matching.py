@@ -136,7 +136,7 @@ def _previous_groups(
     """Return the group of each image after the previous training, and the weight of each image.
 
     The core images of a group have the weight of all others together. Images that answers assign
-    to a group by its key have more: the group keeps them, wherever a model puts the others.
+    to a group by its key have more: the group keeps them, whatever is predicted for the others.
     """
     before, graph = load_results(session, criterion), session.graph(criterion)
     n = len(session.images)

@@ -69,8 +69,9 @@ class CriterionSession:
     name : str
         Of the criterion.
     on_change : callable
-        Called after every change with the name, the event (``"answers"`` or ``"groups"``) and
-        how many answers changed: `TRAIN_AFTER_ANSWERS` or more if training should start at once.
+        `Workspace._criterion_changed`, which requests training. Called after every change with the
+        name, the event (``"answers"`` or ``"groups"``) and how many answers changed:
+        `TRAIN_AFTER_ANSWERS` or more if training should start at once.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class CriterionSession:
 
     @property
     def criterion(self) -> Criterion:
-        """Return the criterion as it is stored."""
+        """Return the stored criterion."""
         return self._session.criterion(self.name)
 
     def questions(self, n: int, who: str = "") -> list[Question]:
@@ -115,11 +116,12 @@ class CriterionSession:
         n_next: int = 0,
         client: str = "",
     ) -> AnswerOutcome:
-        """Save one answer; it is on disk when this returns.
+        """Save one answer with `Session.tell_all`; it is on disk when this returns.
 
         An answer that repeats the previous one of the same person is not saved again: a client
         sends it twice if it did not receive the reply. Answers that several persons give at
-        the same time are written together.
+        the same time are written together. Then the question queue is updated and `on_change`
+        is called.
 
         Parameters
         ----------
@@ -189,7 +191,7 @@ class CriterionSession:
         ----------
         who : str, optional
         number : int, optional
-            An entry of the action to undo, in place of the newest action.
+            An entry of the action to undo, instead of the newest action.
         """
         with self._session.lock:
             if number is None:
@@ -276,7 +278,7 @@ class CriterionSession:
         gallery: Gallery,
         who: str,
     ) -> list[AnswerResult]:
-        """Save answers that assign `images` to group `key`, in place of what they contradict."""
+        """Save answers that assign `images` to group `key`; they replace contradictory answers."""
         answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
         first, graph = self._session.images.first, self._session.graph(self.name)
         moved = {int(first[image]) for image in images}

@@ -127,7 +127,7 @@ def _representatives(
     gallery: Gallery,
     graph: ConstraintGraph,
 ) -> dict[str, int]:
-    """Add an image for each group of `order` to `shown`, as far as a choice can show them.
+    """Add an image for each group of `order` to `shown`, up to the number that a choice can show.
 
     Images that are moved are left out, and those that are the same as an image already shown.
     """
