@@ -54,6 +54,25 @@ def run(job: TrainingJob, session: Session, sent: list[Message]) -> tuple[list[M
     return end["label_issues"], any(one["event"] == "training" for one in sent)
 
 
+def test_images_placed_in_one_group_beside_different_examples_are_the_same_to_the_model(
+    session: Session,
+) -> None:
+    session.make_groups("colour", ["group 1", "group 2"])
+    choices = [
+        Question.choice(40, (42, 43), ("g1", "g2")),
+        Question.choice(44, (46, 47), ("g1", "g2")),
+    ]
+    numbers = [session.tell(Answer(one, "g1", criterion="colour")).id for one in choices]
+    sent: list[Message] = []
+    job = make_job(session, sent)
+    run(job, session, sent)
+    first, second = int(job._row[40]), int(job._row[44])
+    assert job.model.constraints_.relation(first, second) is Relation.SAME
+    session.retract(numbers[1])
+    run(job, session, sent)
+    assert job.model.constraints_.relation(first, second) is Relation.UNKNOWN
+
+
 def test_a_confirmed_answer_is_not_a_label_issue_also_after_a_restart(session: Session) -> None:
     sent: list[Message] = []
     job = make_job(session, sent)

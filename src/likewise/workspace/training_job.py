@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.question import Answer, Question
 from likewise.constraints.serialization import question_to_json
 from likewise.embedding.cache import EmbeddingCache
@@ -18,6 +19,7 @@ from likewise.estimators.kernel.likewise import Likewise
 from likewise.random_streams import stream
 from likewise.session.create import EMBEDDINGS
 from likewise.session.criteria import Criterion
+from likewise.session.groups import Groups
 from likewise.session.session import Session
 from likewise.types import Floats, Indexes, Progress, silent
 from likewise.workspace.cluster_matching import align_clusters, group_keys, save_matched_results
@@ -182,6 +184,7 @@ class TrainingJob:
         """Start with a new model that has no answers yet."""
         self._criterion = criterion
         self._model_id: dict[int, int] = {}  # id in the log -> id in the model's graph
+        self._labels: dict[int, list[int]] = {}  # id in the log -> ids of `_label_placed`
         self._merges = self._read_merges()
         self._confirmed: set[int] = set()  # rows
         self.model: Likewise = Likewise(
@@ -235,14 +238,36 @@ class TrainingJob:
         active = self._session.graph(self._criterion.name).answers
         retracted = [number for number in self._model_id if number not in active]
         for number in retracted:
-            self.model.constraints_.retract(self._model_id.pop(number))
+            for own in (self._model_id.pop(number), *self._labels.pop(number, ())):
+                self.model.constraints_.retract(own)
         n_new = 0
+        groups = self._session.groups(self._criterion.name)
         for number in [number for number in active if number not in self._model_id]:
             answer = self._to_rows(active[number])
             if answer is not None:
-                self._model_id[number] = self.model.tell_one(answer).id
+                told = self.model.tell_one(answer)
+                self._model_id[number] = told.id
+                self._labels[number] = self._label_placed(answer, told, groups)
                 n_new += 1
         return self._sync_confirmed() or bool(retracted or n_new)
+
+    def _label_placed(self, answer: Answer, told: AnswerResult, groups: Groups) -> list[int]:
+        """Label the images that an answer places in a group, and return the ids of these labels.
+
+        A choice or a grid compares with the example that is shown, and others are shown later. So
+        without labels, images that a person placed in one group would not be known to be the same.
+        """
+        if answer.question.kind == "label" or not told.accepted:
+            return []
+        graph, labels = self.model.constraints_, []
+        for image, key in answer.placed.items():
+            if key in groups and image not in told.excluded:
+                labeled = graph.label(image, groups.resolve(key))
+                if labeled.accepted:
+                    labels.append(labeled.id)
+                else:
+                    graph.retract(labeled.id)
+        return labels
 
     def _sync_confirmed(self) -> bool:
         """Pass the images of confirmed answers to the model; return whether they changed."""
@@ -293,6 +318,7 @@ class TrainingJob:
         rows: Floats = model.embeddings_
         save_map(session, name, positions, project_2d(rows, model.labels_))
         log_ids = {own: number for number, own in self._model_id.items()}
+        log_ids |= {own: number for number, ids in self._labels.items() for own in ids}
         self._send(
             {
                 "event": "trained",

@@ -40,7 +40,7 @@ function sentence(accuracy) {
   if (!accuracy) return t("Answer a few questions; the groups follow.");
   const values = { n: percent(accuracy.estimate), low: percent(accuracy.low), high: percent(accuracy.high) };
   if (isVague(accuracy))
-    return t("Between {low} and {high} of 100 are in the right group; a few answers tell more.", values);
+    return t("Between {low} and {high} of 100 are in the right group; more answers narrow this down.", values);
   return parts("About {n} of 100 are in the right group ({low} to {high})", {
     ...values,
     n: h("b", {}, String(values.n)),

@@ -184,7 +184,7 @@ export const TEXTS = {
 
   // -- accuracy and goal --
   "Answer a few questions; the groups follow.": ["Beantworten Sie einige Fragen; dann entstehen die Gruppen.", "回答几个问题，分组就会出现。"],
-  "Between {low} and {high} of 100 are in the right group; a few answers tell more.": ["Zwischen {low} und {high} von 100 sind in der richtigen Gruppe; einige Antworten zeigen mehr.", "每 100 张中有 {low} 到 {high} 张分组正确；再回答几个问题就更清楚。"],
+  "Between {low} and {high} of 100 are in the right group; more answers narrow this down.": ["Zwischen {low} und {high} von 100 sind in der richtigen Gruppe; weitere Antworten grenzen das ein.", "每 100 张中有 {low} 到 {high} 张分组正确；继续回答可缩小范围。"],
   "About {n} of 100 are in the right group ({low} to {high})": ["Etwa {n} von 100 sind in der richtigen Gruppe ({low} bis {high})", "每 100 张约有 {n} 张分组正确（{low} 到 {high}）"],
   "Pictures in the right group, of 100": ["Bilder in der richtigen Gruppe, von 100", "每 100 张中分组正确的图片"],
   "Goal": ["Ziel", "目标"],
