@@ -1,5 +1,6 @@
 import random
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -213,6 +214,45 @@ def test_arrays_of_another_shape_or_type_count_as_none(
     np.savez(path, **arrays | changed)
     with pytest.warns(LikewiseWarning, match="is damaged"):
         assert load_results(session, "season") is None
+
+
+def rewrite(session: Session, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Save results, then change all arrays with one row per image."""
+    save_results(session, "season", confident([0] * N), keys=("g1", "g2"))
+    path = session.model_folder("season") / FILE
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    rows = {name: change(arrays[name]) for name in ("probabilities", "labels", "moved", "hashes")}
+    np.savez(path, **arrays | rows)
+
+
+@pytest.mark.parametrize("n_rows", [N - 1, 1])
+def test_results_of_fewer_images_are_completed_whatever_the_digest_says(
+    session: Session, n_rows: int
+) -> None:
+    rewrite(session, lambda array: array[:n_rows])
+    results = load_results(session, "season")
+    assert results is not None
+    assert results.labels.tolist() == [0] * n_rows + [-1] * (N - n_rows)
+    assert results.probabilities.shape == (N, 2)
+
+
+def test_results_of_no_images_count_as_none(session: Session) -> None:
+    rewrite(session, lambda array: array[:0])
+    with pytest.warns(LikewiseWarning, match="is damaged"):
+        assert load_results(session, "season") is None
+
+
+@pytest.mark.parametrize(
+    "quality", [{"accuracy": {"estimate": "x", "low": 0, "high": 1}}, {"accuracy": {"low": [1]}}]
+)
+def test_a_quality_that_is_not_a_number_is_left_out(
+    session: Session, quality: dict[str, dict[str, object]]
+) -> None:
+    save_results(session, "season", confident([0] * N), keys=("g1", "g2"), quality=quality)
+    results = load_results(session, "season")
+    assert results is not None
+    assert results.quality == {}
 
 
 def test_bytes_changed_at_random_are_read_or_count_as_none(session: Session) -> None:

@@ -1,5 +1,7 @@
 import subprocess
 import sys
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -24,6 +26,48 @@ def test_listeners_receive_events_until_they_unsubscribe(workspace: Workspace) -
 def test_the_empty_name_is_the_oldest_criterion(workspace: Workspace) -> None:
     workspace.add_criterion("mood", None)
     assert workspace.criterion() is workspace.criterion("colour")
+
+
+class Trained:
+    """In place of the worker: the time of each request to train."""
+
+    def __init__(self) -> None:
+        self.at: list[float] = []
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.at.append(time.monotonic())
+
+    def stop(self) -> None:
+        pass
+
+
+def test_training_starts_a_while_after_the_last_of_a_few_answers(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("likewise.workspace.workspace._TRAIN_IDLE_SECONDS", 1.0)
+    criterion = workspace.criterion("colour")
+    worker = workspace._worker = Trained()  # type: ignore[assignment]
+    started: list[threading.Timer] = []
+    start = threading.Timer.start
+    monkeypatch.setattr(threading.Timer, "start", lambda t: (started.append(t), start(t)))
+    for other in (1, 2, 3):
+        criterion.answer(Question.pair(0, other), "same")
+        time.sleep(0.1)
+    assert len(started) == 1  # a thread for each answer would take as long as its sync
+    last = time.monotonic() - 0.1
+    while not worker.at and time.monotonic() < last + 5:
+        time.sleep(0.01)
+    time.sleep(1.2)
+    assert len(worker.at) == 1
+    assert worker.at[0] - last > 0.9
+
+
+def test_training_starts_at_once_after_five_answers(workspace: Workspace) -> None:
+    criterion = workspace.criterion("colour")
+    worker = workspace._worker = Trained()  # type: ignore[assignment]
+    for other in range(1, 7):
+        criterion.answer(Question.pair(0, other), "same")
+    assert len(worker.at) == 1
 
 
 def test_the_exit_of_the_worker_is_a_problem_until_it_is_ready_again(workspace: Workspace) -> None:

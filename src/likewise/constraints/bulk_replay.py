@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from likewise.constraints.active import ActiveConstraints, Proof
 from likewise.constraints.answers import AnswerColumns, Answers, Shape
@@ -215,6 +213,11 @@ def _components(
 
 
 def _connected(rows: Indexes, columns: Indexes, n: int) -> Indexes:
+    if not len(rows):
+        return np.arange(n)
+    from scipy.sparse import coo_array  # takes a while, and a new session has no answers
+    from scipy.sparse.csgraph import connected_components
+
     links = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
     labels: Any = connected_components(links, directed=False)[1]
     return np.asarray(labels, dtype=np.intp)

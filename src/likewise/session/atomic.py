@@ -8,7 +8,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from likewise.errors import LikewiseError, SessionBusyError, SessionError
 from likewise.operating_system import OPEN_FLAGS
@@ -79,23 +79,28 @@ def damage_message(path: Path) -> str:
 
 @contextlib.contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Raise SQLite and operating system errors about `path` as `SessionError`.
-
-    Programming errors (invalid SQL, a violated CHECK) are not converted.
-    """
+    """Raise SQLite and operating system errors about `path` as `SessionError`."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
+        raise_clear(error, path)
+
+
+def raise_clear(error: sqlite3.Error | OSError, path: Path) -> NoReturn:
+    """Raise an error of SQLite or of the operating system about `path` as `SessionError`.
+
+    Programming errors (invalid SQL, a violated CHECK) are raised as they are.
+    """
+    if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
         if code not in _DATABASE:
-            raise
+            raise error
         kind = SessionBusyError if code == sqlite3.SQLITE_BUSY else SessionError
         raise kind(f"{path} {_DATABASE[code]} ({error})") from error
-    except LikewiseError:
-        raise
-    except OSError as error:
-        reason = _SYSTEM.get(error.errno or 0, "cannot be used; check the path and try again.")
-        raise SessionError(f"{path} {reason} ({error.strerror or error})") from error
+    if isinstance(error, LikewiseError):
+        raise error
+    reason = _SYSTEM.get(error.errno or 0, "cannot be used; check the path and try again.")
+    raise SessionError(f"{path} {reason} ({error.strerror or error})") from error
 
 
 def write_new(path: Path, write: Callable[[IO[str]], Any]) -> None:

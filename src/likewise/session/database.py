@@ -17,6 +17,7 @@ from likewise.session.atomic import (
     disk_errors,
     is_damage,
     make_private,
+    raise_clear,
 )
 from likewise.session.journal import Journal, Row
 from likewise.session.schema import (
@@ -91,14 +92,20 @@ class Database:
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query."""
-        with self.lock, disk_errors(self.path):
+        with self.lock:
             try:
-                return self._db.execute(sql, values).fetchall()
-            except sqlite3.OperationalError as error:
-                if "decode" not in str(error):
-                    raise
-            self._db.text_factory = _decode_invalid  # much slower than the default
+                return self._rows(sql, values)
+            except (sqlite3.Error, OSError) as error:
+                raise_clear(error, self.path)
+
+    def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        try:
             return self._db.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error):
+                raise
+        self._db.text_factory = _decode_invalid  # much slower than the default
+        return self._db.execute(sql, values).fetchall()
 
     @contextlib.contextmanager
     def transaction(self, images: Iterable[Row] = ()) -> Iterator[sqlite3.Connection]:
@@ -114,22 +121,25 @@ class Database:
         SessionError
             If it could not be written; then nothing was.
         """
-        with self.lock, disk_errors(self.path):
-            self._check_writable()
-            assert self._journal is not None  # open for writing
+        with self.lock:
             try:
-                self._db.execute("BEGIN IMMEDIATE")
-                yield self._db
-                self._journal.append(images)
-                self._db.execute("COMMIT")
-                self.n_written += 1
-            except BaseException as error:
-                self._is_damaged = self._is_damaged or is_damage(error)
-                with contextlib.suppress(sqlite3.DatabaseError):
-                    self._db.rollback()
-                self._journal.cancel()
-                raise
-            self._journal.confirm()
+                self._check_writable()
+                assert self._journal is not None  # open for writing
+                try:
+                    self._db.execute("BEGIN IMMEDIATE")
+                    yield self._db
+                    self._journal.append(images)
+                    self._db.execute("COMMIT")
+                    self.n_written += 1
+                except BaseException as error:
+                    self._is_damaged = self._is_damaged or is_damage(error)
+                    with contextlib.suppress(sqlite3.DatabaseError):
+                        self._db.rollback()
+                    self._journal.cancel()
+                    raise
+                self._journal.confirm()
+            except (sqlite3.Error, OSError) as error:
+                raise_clear(error, self.path)
 
     def _check_writable(self) -> None:
         """Raise if the session is read-only, or if its file was moved or deleted."""

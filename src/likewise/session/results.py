@@ -6,6 +6,7 @@ worker process and group edits write it.
 """
 
 import json
+import math
 import os
 import struct
 import tokenize
@@ -233,7 +234,8 @@ def _aligned(session: Session, file: Any) -> Results:
     _check_arrays(probabilities, labels, moved, hashes)
     if len(set(keys)) < len(keys) or len(keys) not in (0, probabilities.shape[1]) or n_answers < 0:
         raise ValueError(f"keys of {probabilities.shape[1]} clusters must be distinct")
-    if "digest" not in file or str(file["digest"]) != images.digest:
+    is_current = "digest" in file and str(file["digest"]) == images.digest
+    if not is_current or len(hashes) != len(images):
         row_of = {h: row for row, h in enumerate(hashes.tolist())}
         rows = np.array([row_of.get(h, -1) for h in images.hashes], dtype=np.intp)
         is_known = rows >= 0
@@ -255,16 +257,25 @@ def _check_arrays(
     """Raise ValueError unless arrays of a file have the shapes, types and values of results."""
     n, k = probabilities.shape
     shapes, kinds = (labels.shape, moved.shape, hashes.shape), labels.dtype.kind + moved.dtype.kind
-    if not k or set(shapes) != {(n,)} or kinds != "ib" or probabilities.dtype != np.float32:
+    if (
+        not n
+        or not k
+        or set(shapes) != {(n,)}
+        or kinds != "ib"
+        or probabilities.dtype != np.float32
+    ):
         raise ValueError(f"arrays have shapes {probabilities.shape}, {', '.join(map(str, shapes))}")
-    if n and not (probabilities.min() >= 0 and probabilities.max() <= 1 + _ROUNDING):
+    if not (probabilities.min() >= 0 and probabilities.max() <= 1 + _ROUNDING):
         raise ValueError("probabilities must be between 0 and 1")
-    if n and not (labels.min() >= -1 and labels.max() < k):
+    if not (labels.min() >= -1 and labels.max() < k):
         raise ValueError(f"labels must be between -1 and {k - 1}")
 
 
 def _read_quality(text: str) -> Quality:
     """Return the saved quality; empty if it is not what `save_results` wrote."""
     given = json.loads(text)
-    is_valid = isinstance(given, dict) and all(isinstance(part, dict) for part in given.values())
+    if not isinstance(given, dict) or not all(isinstance(part, dict) for part in given.values()):
+        return {}
+    accuracy = given.get("accuracy", {}).values()
+    is_valid = all(isinstance(one, int | float) and math.isfinite(one) for one in accuracy)
     return given if is_valid else {}

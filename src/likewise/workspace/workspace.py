@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -115,6 +116,7 @@ class Workspace:
         self._criteria: dict[int, CriterionSession] = {}
         self._n_new: dict[str, int] = {}  # answers since training was last requested
         self._timers: dict[str, threading.Timer] = {}
+        self._train_at: dict[str, float] = {}  # when training starts if there is no further answer
         self._is_closed = False
         self._worker = Worker(session.path, encoder, self._receive) if has_worker else None
         self._watch = FolderWatch(
@@ -211,20 +213,35 @@ class Workspace:
             return
         with self._lock:
             self._n_new[name] = self._n_new.get(name, 0) + n_answers
-            timer = self._timers.pop(name, None)
-            if timer is not None:
-                timer.cancel()
             if self._n_new[name] >= TRAIN_AFTER_ANSWERS:
                 self._train(name)
-            elif not self._is_closed:
-                timer = threading.Timer(_TRAIN_IDLE_SECONDS, self._train, (name,))
-                timer.daemon = True
-                self._timers[name] = timer
-                timer.start()
+                return
+            self._train_at[name] = time.monotonic() + _TRAIN_IDLE_SECONDS
+            if name not in self._timers:  # a thread for each answer would take as long as its sync
+                self._start_timer(name, _TRAIN_IDLE_SECONDS)
+
+    def _start_timer(self, name: str, seconds: float) -> None:
+        if not self._is_closed:
+            timer = threading.Timer(seconds, self._train_if_idle, (name,))
+            timer.daemon = True
+            self._timers[name] = timer
+            timer.start()
+
+    def _train_if_idle(self, name: str) -> None:
+        """Train if no further answer arrived; otherwise wait until the time after it is over."""
+        with self._lock:
+            self._timers.pop(name, None)
+            if name in self._train_at:
+                left = self._train_at[name] - time.monotonic()
+                if left > 0:
+                    self._start_timer(name, left)
+                else:
+                    self._train(name)
 
     def _train(self, name: str) -> None:
         with self._lock:
             self._n_new[name] = 0
+            self._train_at.pop(name, None)
         if self._worker is not None:
             self._worker.send({"train": name})
 
