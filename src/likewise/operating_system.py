@@ -1,7 +1,7 @@
 """What differs between Linux, macOS and Windows: folders, locks, limits, priority, terminals.
 
-No other module imports what exists on one system only; a test and the workflow
-``platforms.yml`` hold this.
+No other module imports a module that exists on one system only; a test and the workflow
+``platforms.yml`` check this.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ else:
     import termios
     import tty
 
-#: Flags of `os.open` for every file: bytes as they are, not inherited by child processes.
+#: Flags of `os.open` for every file: binary, not inherited by child processes.
 OPEN_FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 #: Do not open the target of a link.
 NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
@@ -75,7 +75,7 @@ def lock_file(descriptor: int) -> None:
 
 
 def call_after_fork(function: Callable[[], None]) -> None:
-    """Have `function` called in every forked child; Windows forks no processes."""
+    """Register a function to call in every forked child; Windows forks no processes."""
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=function)
 
@@ -115,7 +115,7 @@ def peak_memory() -> int | None:
 
 
 def lower_priority() -> None:
-    """Let other processes go first."""
+    """Lower the scheduling priority of this process."""
     if sys.platform == "win32":
         kernel = ctypes.windll.kernel32
         kernel.SetPriorityClass(kernel.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY_CLASS)

@@ -35,7 +35,7 @@ class RunSpec:
     n_questions : int
         Number of answers allowed, of any kind.
     seconds : float, optional
-        Simulated time of the annotator allowed, see `likewise_bench.evaluation.person_seconds`.
+        Simulated time of the annotator allowed, see `likewise.constraints.question.person_seconds`.
         With both limits the first that is reached ends the questions.
     seed : int
     n_clusters : int or "auto", optional

@@ -45,7 +45,9 @@ class TestEveryMethod:
             again.constraints_.answers.values()
         )
 
-    def test_prediction_does_not_depend_on_companions(self, make: Make, blobs: Blobs) -> None:
+    def test_a_prediction_does_not_depend_on_the_other_images(
+        self, make: Make, blobs: Blobs
+    ) -> None:
         model = make(n_clusters=3, random_state=0).fit(blobs[0])
         together = model.predict_proba(blobs[0])
         alone = np.concatenate([model.predict_proba(blobs[0][i : i + 1]) for i in range(5)])

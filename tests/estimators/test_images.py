@@ -9,7 +9,7 @@ from torch import nn
 from likewise import Likewise
 from likewise.embedding.bundled.encoder import BundledEncoder
 from likewise.embedding.torch_encoder import module_encoder
-from likewise.errors import InvalidParameterError, LikewiseWarning
+from likewise.errors import CollectionError, InvalidParameterError, LikewiseWarning
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.pcl import PCL
 from likewise.estimators.kmeans import KMeans
@@ -95,7 +95,7 @@ def test_a_deep_method_embeds_images_if_an_encoder_is_given(photos: Path) -> Non
     assert model.predict(photos).shape == (12,)
 
 
-def test_a_deep_method_uses_vectors_as_they_are() -> None:
+def test_a_deep_method_trains_on_given_vectors() -> None:
     X = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
     model = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(X)
     assert model.n_features_in_ == 5
@@ -109,3 +109,8 @@ def test_images_cannot_be_predicted_by_a_model_of_vectors_nor_the_reverse(photos
     of_images = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(photos)
     with pytest.raises(InvalidParameterError, match="fitted to images, got vectors; give images"):
         of_images.predict(X)
+
+
+def test_an_empty_list_is_refused_as_such() -> None:
+    with pytest.raises(CollectionError, match="list of images is empty; give at least one"):
+        Likewise(n_clusters=2).fit([])

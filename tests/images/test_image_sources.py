@@ -215,14 +215,22 @@ def test_tables_without_images(tmp_path: Path, content: str, message: str) -> No
 # -- data sets -------------------------------------------------------------------
 
 
-def test_a_hugging_face_data_set(folder: Path) -> None:
-    content = {"label": [0] * N, "photo": paths_of(folder)}
-    dataset = datasets.Dataset.from_dict(content).cast_column("photo", datasets.Image())
+@pytest.mark.parametrize("column", ["photo", "image"])
+def test_a_hugging_face_data_set(folder: Path, column: str) -> None:
+    content = {"label": [0] * N, column: paths_of(folder)}
+    dataset = datasets.Dataset.from_dict(content).cast_column(column, datasets.Image())
     same_pixels(as_collection(dataset))
+    same_pixels(as_collection(dataset[column]))
     embedded = datasets.Dataset.from_list(
         [{"photo": {"bytes": Path(path).read_bytes(), "path": None}} for path in paths_of(folder)]
     ).cast_column("photo", datasets.Image())
     same_pixels(as_collection(embedded))
+
+
+def test_an_image_inside_a_column_of_a_hugging_face_data_set(folder: Path) -> None:
+    rows = [{"meta": {"image": {"path": path, "bytes": None}}} for path in paths_of(folder)]
+    features = datasets.Features({"meta": {"image": datasets.Image()}})
+    same_pixels(as_collection(datasets.Dataset.from_list(rows, features)["meta"]["image"]))
 
 
 def test_hugging_face_data_sets_without_images(folder: Path) -> None:

@@ -2,15 +2,20 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PYTHON_NAMES = ("PYTHONPATH", "VIRTUAL_ENV")
@@ -33,6 +38,50 @@ def run(*command: str | Path, **options: str) -> str:
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
+
+
+def normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def dependencies(requirements: Iterable[str]) -> set[str]:
+    """Return the normalized names of the packages that requirements bring, without extras."""
+    found: set[str] = set()
+    queue = [Requirement(one) for one in requirements]
+    while queue:
+        one = queue.pop()
+        name = normalized(one.name)
+        if name in found or (one.marker and not one.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        queue += [Requirement(more) for more in distribution(name).requires or ()]
+    return found
+
+
+@pytest.fixture(scope="module")
+def default_dependencies() -> set[str]:
+    """Return what a plain `pip install likewise` brings."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return dependencies(project["dependencies"])
+
+
+def test_the_default_installation_is_small(default_dependencies: set[str]) -> None:
+    """As `make size`, without an installation: the files of these packages as they are here."""
+    paths = {
+        Path(str(file.locate()))
+        for name in default_dependencies
+        for file in distribution(name).files or ()
+    }
+    paths |= {path for path in (ROOT / "src").rglob("*") if path.is_file()}
+    n_bytes = sum(path.stat().st_blocks * 512 for path in paths if path.is_file())
+    assert "torch" not in default_dependencies
+    assert n_bytes < 450 * 2**20
+
+
+def test_the_lock_names_every_dependency(default_dependencies: set[str]) -> None:
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    locked = {normalized(line.partition("==")[0]) for line in lines if "==" in line}
+    assert default_dependencies <= locked
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ class EmbeddingCache:
         return VectorFile(self.folder, encoder.name, encoder.blocks, storage_dtype(encoder))
 
     def local_features(self, encoder: Encoder) -> VectorFile:
-        """Return the cached patch vectors of one encoder, stored beside its vectors."""
+        """Return the cached patch vectors of one encoder, stored in files next to its vectors."""
         widths = grid_widths(patch_grids(encoder))
         return VectorFile(self.folder, f"{encoder.name}-places", widths, "uint8")
 

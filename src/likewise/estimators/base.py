@@ -24,8 +24,7 @@ from likewise.estimators.fit_rounds import (
     warn_exhausted,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed, preset_values, resolve
-from likewise.estimators.parts import Learner, QueryState, Questioner
-from likewise.estimators.scikit_learn import ScikitLearnEstimator
+from likewise.estimators.parts import Learner, QueryState, Questioner, ScikitLearnEstimator
 from likewise.types import Floats, Indexes, Progress, silent
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def run_rounds(
     progress: Progress,
     watch: Watch | None,
 ) -> None:
-    """Warm up, then ask and train in rounds; the plan says whether questions are in batches."""
+    """Warm up, then ask and train in rounds; the plan determines whether batches ask questions."""
     in_batches = BatchQuestions.of(estimator, oracle)
     if in_batches is not None:
         with in_batches:
@@ -131,7 +131,7 @@ class BatchQuestions:
 
     @staticmethod
     def check(estimator: "InteractiveClusterer") -> None:
-        """Raise if the plan wants questions inside batches and the method cannot ask them."""
+        """Raise if the plan has questions inside batches and the method cannot ask them."""
         can_ask = (
             estimator.learner_.supports_batch_queries
             and estimator.questioner_.supports_batch_queries

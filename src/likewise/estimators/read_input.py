@@ -90,7 +90,7 @@ def is_vectors(X: Any) -> bool:
     if is_image_source(X):
         return False
     if isinstance(X, Sequence):
-        return _rows_are_flat(X)
+        return len(X) > 0 and _rows_are_flat(X)
     return getattr(X, "ndim", 2) not in (3, 4)
 
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+from pi_heif.as_plugin import HeifImageFile
 from PIL import Image, _imaging
 from PIL.AvifImagePlugin import AvifImageFile
 from PIL.BmpImagePlugin import BmpImageFile
@@ -19,7 +20,6 @@ from PIL.JpegImagePlugin import JpegImageFile
 from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
-from pillow_heif.as_plugin import HeifImageFile
 
 from likewise.errors import ImageError, InvalidParameterError
 from likewise.images.collection import Pixels

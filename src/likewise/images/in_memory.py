@@ -301,8 +301,13 @@ def read_items(X: Any, progress: Progress = silent) -> ItemCollection:
 
 def _image_column(dataset: Any) -> Any:
     """Return a Hugging Face data set with only its image column, which is decoded here."""
-    from datasets import Image, IterableDataset
+    from datasets import Dataset, Image, IterableDataset
+    from datasets.arrow_dataset import Column
 
+    if isinstance(dataset, Column):
+        if not isinstance(dataset.source, Dataset):
+            return dataset  # inside another column: its images are decoded one by one
+        dataset = dataset.source.select_columns([dataset.column_name])
     if isinstance(dataset, dict):
         raise CollectionError(
             f"Give one split of the data set, got all of them ({', '.join(dataset)}); for example "
@@ -321,4 +326,4 @@ def _image_column(dataset: Any) -> Any:
             "with dataset.cast_column(NAME, datasets.Image())."
         )
     encoded = dataset.select_columns(columns[:1]).cast_column(columns[0], Image(decode=False))
-    return encoded.rename_column(columns[0], "image")
+    return encoded if columns[0] == "image" else encoded.rename_column(columns[0], "image")

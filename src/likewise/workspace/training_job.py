@@ -190,7 +190,10 @@ class TrainingJob:
         self.model.start(self._vectors.embeddings)
 
     def run(self, criterion: Criterion) -> None:
-        """Add the new answers, send questions at once, then train, save, and send questions."""
+        """Add the new answers, send questions at once, then train, save, and send questions.
+
+        The messages are handled by `Workspace._receive` in the process of the server.
+        """
         if criterion != self._criterion or self._read_merges() != self._merges:
             self._start(criterion)  # older answers have another meaning now
         has_new = self._sync_answers()

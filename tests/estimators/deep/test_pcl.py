@@ -77,7 +77,7 @@ def test_without_answers_it_is_contrast_up_to_a_constant() -> None:
 
 
 @pytest.mark.parametrize("relation", [+1, -1])
-def test_both_answers_change_both_contrasts_and_nothing_else(relation: int) -> None:
+def test_both_kinds_of_answers_change_only_the_two_contrastive_terms(relation: int) -> None:
     a, b = views()
     model = make().start(X)
     plain = loss_terms(model, a, b, no_relations())

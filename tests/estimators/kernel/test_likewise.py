@@ -57,7 +57,9 @@ def test_without_answers_the_loud_criterion_is_found(two_criteria: Made) -> None
 
 
 @pytest.mark.parametrize("kinds", ["pair,choice", "pair", "choice", "label", "pair,choice,label"])
-def test_answers_of_every_kind_lead_to_the_quiet_criterion(two_criteria: Made, kinds: str) -> None:
+def test_answers_of_every_kind_lead_to_the_less_prominent_criterion(
+    two_criteria: Made, kinds: str
+) -> None:
     X, _, quiet = two_criteria
     oracle = CountingOracle(LabelOracle(quiet))
     model = Likewise(n_clusters=3, kinds=kinds, random_state=0)

@@ -1,4 +1,4 @@
-"""NetworkLearner: trains a network by an objective and predicts; used by all deep methods."""
+"""NetworkLearner: trains a network with an objective and predicts; used by all deep methods."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -111,7 +111,7 @@ class NetworkLearner(Learner):
         self.objective.setup(self)
 
     def _reset_network(self) -> None:
-        """Make network and optimiser anew."""
+        """Make a new network and optimiser."""
         plan, names = self.plan, ("network", self.epoch) if self.epoch else ("network",)
         with borrowed_global_generator(self.seed, *names):
             network = self._make_network()
@@ -233,7 +233,7 @@ class NetworkLearner(Learner):
             )
 
     def _ask_in_batch(self, batch: Batch, ask: BatchQuestions) -> None:
-        """Have pairs of the batch answered; the answers count in the loss of this step."""
+        """Ask about pairs of the batch; the loss of this step includes the answers."""
         a, b = batch.views
         rows = [self._query_rows(view).detach().float().cpu().numpy() for view in (a, b)]
         probabilities = ((a.p + b.p) / 2).detach().cpu().numpy()
@@ -279,7 +279,7 @@ class NetworkLearner(Learner):
 
     @property
     def is_checkpoint_due(self) -> bool:  # type: ignore[override]
-        """Return whether the plan wants a checkpoint after this epoch."""
+        """Return whether a checkpoint is due after this epoch."""
         return self.epoch % self.plan.checkpoint_every == 0
 
     @property
@@ -289,7 +289,7 @@ class NetworkLearner(Learner):
 
     @property
     def progress_fraction(self) -> float:
-        """Return the fraction of planned epochs that is done; of this round if each starts anew."""
+        """Return the fraction of planned epochs that is done; of this round if each is reset."""
         plan = self.plan
         if plan.reset_each_round:
             return max(1 - self.epochs_left / plan.epochs_per_round, 0.0)
@@ -297,7 +297,7 @@ class NetworkLearner(Learner):
 
     @contextmanager
     def fitting(self) -> Iterator[None]:
-        """Open and close the log for TensorBoard, if the plan wants one."""
+        """Open and close the log for TensorBoard, if the plan has one."""
         if self.plan.log_to:
             self.runtime.accelerator.init_trackers("likewise")
         try:
@@ -355,7 +355,7 @@ class NetworkLearner(Learner):
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Put the network into evaluation mode for a while."""
+        """Put the network into evaluation mode inside a ``with`` block."""
         was_training = self.network.training
         self.network.eval()
         try:

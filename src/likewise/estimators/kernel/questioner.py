@@ -1,4 +1,4 @@
-"""KernelQuestioner of `Likewise`: when to ask what, and the choice of the kind of question."""
+"""KernelQuestioner of `Likewise`: schedules the questions and builds pairs, choices and grids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -50,7 +50,7 @@ def positive_weights(
         raise UnknownNameError("kind of positive weights", kind, _KINDS)
     if not strength >= 0:
         raise InvalidParameterError(
-            f"strength must be >= 0, got {strength}: otherwise must-links push apart."
+            f"strength must be >= 0, got {strength}; a negative value pushes must-links apart."
         )
     n = len(relations)
     answered = tile_relations(relations, n)  # (2n, 2n)
