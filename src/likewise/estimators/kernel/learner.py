@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
+from likewise.embedding.words import WORDS
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks, VisualWords, concat_blocks
@@ -94,16 +95,31 @@ class KernelLearner(Learner):
             self._blocks = self._features.transform(raw)
             spaces = FeatureSpaces(self._blocks, self._features.blocks, n_clusters, seed)
             self._partition = SeededPartition(spaces, seed)
-            rows = concat_blocks(self.unsmoothed_blocks())
-            k = n_clusters or min(spaces.guess_n_clusters(), len(rows))
-            self._initial_clusters.fit(rows, k, seed)
+            self._fit_initial_clusters(spaces, n_clusters, seed)
         else:
             self._features = self._make_features()
         self._classifier = self._new_classifier()
 
+    def _fit_initial_clusters(self, spaces: FeatureSpaces, n_clusters: int, seed: int) -> None:
+        """Cluster by k-means; or by the nearest word, unless another number of groups is given."""
+        rows = self._initial_rows(self._blocks)
+        if WORDS in self._blocks and n_clusters in (0, rows.shape[1]):
+            self._initial_clusters.centroids = np.eye(rows.shape[1], dtype=np.float32)
+            return
+        k = n_clusters or min(spaces.guess_n_clusters(), len(rows))
+        self._initial_clusters.fit(rows, k, seed)
+
+    def _initial_rows(self, blocks: Mapping[str, Floats]) -> Floats:
+        """Return the unit rows that the initial clusters are in: those of words, if there are."""
+        plain = self._features.unsmoothed(blocks)
+        return plain[WORDS] if WORDS in plain else concat_blocks(plain)
+
     def _new_classifier(self) -> TwoStageLearner:
         return TwoStageLearner(
-            self._blocks, self._features.n_views, within_class=self._within_class_whitening
+            self._blocks,
+            self._features.n_views,
+            within_class=self._within_class_whitening,
+            preferred=WORDS,
         )
 
     def _make_features(self) -> FeatureBlocks:
@@ -210,7 +226,7 @@ class KernelLearner(Learner):
             rows, probabilities = self._classifier.predict(None if is_own else blocks)
         else:
             rows = concat_blocks(self._features.unsmoothed(blocks))
-            probabilities = self._initial_clusters.predict_proba(rows)
+            probabilities = self._initial_clusters.predict_proba(self._initial_rows(blocks))
         if is_own:
             self.probabilities = probabilities
         calibrated = apply_temperature(probabilities, self.temperature)
