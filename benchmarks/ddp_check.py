@@ -1,4 +1,7 @@
-"""Train CC for twenty steps under torchrun; rank 0 writes loss and parameters as JSON."""
+"""Train for twenty steps under torchrun; rank 0 writes loss and parameters as JSON.
+
+CC on vectors or pictures, or PCL on vectors with answers.
+"""
 
 import json
 import sys
@@ -12,6 +15,7 @@ from torch import nn
 
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
+from likewise.estimators.deep.pcl import PCL
 from likewise.estimators.params import NetworkConfig, TrainingPlan
 from likewise.nn.device import leave
 from likewise.nn.training import borrowed_global_generator
@@ -34,8 +38,15 @@ def train(kind: str) -> dict[str, list[float]]:
         X = make_scenes(256)[0][:, ::4, ::4]
         with borrowed_global_generator(0, "ranks"):
             backbone = small_network()
-    model = CC(n_clusters=4, backbone=backbone, architecture=shape, plan=plan, random_state=0)
-    model.fit(X)
+    given: dict[str, Any] = {"architecture": shape, "random_state": 0, "backbone": backbone}
+    model: CC | PCL
+    if kind == "answers":
+        linked = plan.replace(sampler="linked")
+        model = PCL(n_clusters=4, plan=linked, **given)
+        pairs = rng.permutation(256)[:80].reshape(-1, 2).tolist()
+        model.fit(X, ml=pairs[:20], cl=pairs[20:])
+    else:
+        model = CC(n_clusters=4, plan=plan, **given).fit(X)
     learner = model.learner_
     assert isinstance(learner, NetworkLearner)
     parameters = torch.cat([p.detach().reshape(-1) for p in learner.network.parameters()])

@@ -236,7 +236,7 @@ def work(person: ScriptedPerson, seconds: float) -> Iterator[str]:
         shown = (
             f"shown {accuracy['estimate']:.2f} ({accuracy['low']:.2f} to {accuracy['high']:.2f})"
         )
-        if accuracy["estimate"] < CHECK_FROM:
+        if accuracy["estimate"] < CHECK_FROM or accuracy["low"] < CHECK_FROM_LOW:
             for _ in range(5):
                 if not person.answer_one():
                     break
@@ -249,7 +249,7 @@ def work(person: ScriptedPerson, seconds: float) -> Iterator[str]:
         yield shown + ", checked"
 
 
-CHECK_FROM = 0.9  # the shown accuracy from which the person checks groups
+CHECK_FROM, CHECK_FROM_LOW = 0.9, 0.7  # the shown accuracy from which the person checks groups
 
 
 def settle(person: ScriptedPerson) -> None:

@@ -1,4 +1,4 @@
-"""Difference of loss and parameters of CC after twenty steps, one process against two."""
+"""Difference of loss and parameters after twenty steps of CC and PCL, one process against two."""
 
 import json
 import os
@@ -17,7 +17,8 @@ def difference(kind: str) -> tuple[float, float]:
 
     Parameters
     ----------
-    kind : {"vectors", "pictures"}
+    kind : {"vectors", "pictures", "answers"}
+        CC on vectors or pictures, or PCL on vectors with answers.
     """
     alone, together = run_ranks(kind, 1), run_ranks(kind, 2)
     gaps = [
@@ -50,10 +51,10 @@ def run_ranks(kind: str, n_processes: int) -> dict[str, list[float]]:
 def processes_bench() -> list[str]:
     """Return one printed row per kind of input."""
     rows = []
-    for kind in ("vectors", "pictures"):
+    for kind, method in (("vectors", "CC"), ("pictures", "CC"), ("answers", "PCL")):
         loss, parameters = difference(kind)
         rows.append(
-            f"CC, {kind}, 20 steps, 1 process against 2 (gloo): "
+            f"{method}, {kind}, 20 steps, 1 process against 2 (gloo): "
             f"loss {loss:.1e}, parameters {parameters:.1e} apart (at most 1e-5)"
         )
     return rows

@@ -22,6 +22,7 @@ from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
 AT_MOST = 0.05  # maximum share of the time outside the network
+MAX_RATIO = 1.05  # of a step with questions to forward, backward and optimiser step alone
 OURS = ("augmentation", "relations", "losses", "query scoring")
 NETWORK = ("forward", "backward", "optimiser")
 BACKBONES = ("resnet18:stem=3x3/2", "resnet18")
@@ -47,6 +48,9 @@ def rows(backbone: str, seconds: Seconds) -> Iterator[str]:
         yield f"  {part:<14} {1000 * seconds[part]:8.1f} ms {seconds[part] / total:6.1%}"
     verdict = "holds" if ours <= AT_MOST * total else "DOES NOT HOLD"
     yield f"  not the network  {ours / total:18.1%} (at most {AT_MOST:.0%}: {verdict})"
+    ratio = total / (total - ours)
+    verdict = "holds" if ratio <= MAX_RATIO else "DOES NOT HOLD"
+    yield f"  step with questions / bare step {ratio:.3f} (at most {MAX_RATIO}: {verdict})"
 
 
 def time_steps(backbone: str, n_steps: int) -> Seconds:

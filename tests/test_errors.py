@@ -15,7 +15,7 @@ def test_a_name_that_is_nearly_right_is_answered_with_the_right_one() -> None:
     assert "did you mean 'occ'" in str(UnknownNameError("method", "ocxx", ["pcl", "occ"]))
 
 
-def test_a_name_like_no_other_is_answered_with_all_there_are() -> None:
+def test_the_error_for_an_unknown_name_lists_all_names() -> None:
     error = UnknownNameError("method", "zzz", ["occ", "cc"])
     assert str(error) == "'zzz' is not a known method; choose one of: cc, occ."
     none = UnknownNameError("preset of DCC", "small", [])

@@ -188,7 +188,7 @@ def test_perfect_default_labels_score_as_published_on_the_personalised_map(name:
     assert tuple(round(value, 3) for value in found) == published
 
 
-def test_the_best_other_orientation_counts() -> None:
+def test_the_best_other_criterion_is_used() -> None:
     default, truth, _ = MAPS["CIFAR10-2"]
     others = ["0" * 10, default, "0101110100"]
     assert other_criterion_accuracy(truth, others[:2]) == 0.6

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.speed_encoders import measure_rates
-from likewise.embedding.cache import EmbeddingCache, default_cache_folder
+from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.registry import make_encoder
+from likewise.operating_system import default_cache_folder
 from likewise.random_streams import stream
 from likewise.types import Floats
 from likewise_bench.datasets.base import Dataset

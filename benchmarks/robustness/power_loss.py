@@ -80,13 +80,13 @@ class Disk:
                 self.names[f"{self.original}/{name}"] = inode
                 self.content[inode] = bytearray(path.read_bytes())
 
-    def apply(self, operation: Operation, *, is_lying: bool = False) -> None:
-        """Record one operation; a disk that is lying ignores each request to sync."""
+    def apply(self, operation: Operation, *, ignores_sync: bool = False) -> None:
+        """Record one operation; with `ignores_sync`, syncs have no effect."""
         if operation.kind in (WRITE, TRUNCATE):
             self.pending[operation.inode].append(operation)
         elif operation.kind != SYNC:
             self.later_names.append(operation)
-        elif not is_lying:
+        elif not ignores_sync:
             self._sync(operation)
 
     def _sync(self, operation: Operation) -> None:
@@ -218,13 +218,13 @@ def record(directory: Path, library: Path, seconds: float = _SECONDS) -> Record:
     return Record(before, session, inodes, read_trace(trace), clients)
 
 
-def lose_power(recorded: Record, target: Path, chance: random.Random, *, is_lying: bool) -> int:
+def lose_power(recorded: Record, target: Path, chance: random.Random, *, ignores_sync: bool) -> int:
     """Write what is on the disk after a power loss; return where in the trace it happened."""
     disk = Disk(recorded.before, str(recorded.session))
     disk.load(recorded.inodes)
     n = chance.randint(1, len(recorded.operations))
     for operation in recorded.operations[:n]:
-        disk.apply(operation, is_lying=is_lying)
+        disk.apply(operation, ignores_sync=ignores_sync)
     disk.fail(chance)
     disk.write(target)
     return recorded.operations[n - 1].end
@@ -250,14 +250,14 @@ class Result:
 
 
 def power_loss(
-    n_trials: int, seed: int, *, is_lying: bool = False, seconds: float = _SECONDS
+    n_trials: int, seed: int, *, ignores_sync: bool = False, seconds: float = _SECONDS
 ) -> Iterator[Result]:
     """Yield the result so far after each record.
 
     Parameters
     ----------
     n_trials, seed : int
-    is_lying : bool
+    ignores_sync : bool
         Whether the disk ignores each request to sync; then answers must be lost.
     seconds : float
         Of answers in one record.
@@ -269,7 +269,7 @@ def power_loss(
             recorded = record(directory, compile_library(directory), seconds)
             for number in range(min(_A_RECORD, n_trials - result.n_trials)):
                 target = directory / f"after-{number}.likewise"
-                moment = lose_power(recorded, target, chance, is_lying=is_lying)
+                moment = lose_power(recorded, target, chance, ignores_sync=ignores_sync)
                 _check(target, recorded.clients, moment, result)
                 shutil.rmtree(target)
         yield result
@@ -302,10 +302,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--lying-disk", action="store_true", help="ignore syncs: must find losses")
+    parser.add_argument(
+        "--ignore-sync", action="store_true", help="the disk ignores syncs: losses must be found"
+    )
     given = parser.parse_args()
     begin, result = time.perf_counter(), Result()
-    for result in power_loss(given.trials, given.seed, is_lying=given.lying_disk):
+    for result in power_loss(given.trials, given.seed, ignores_sync=given.ignore_sync):
         sys.stdout.write(f"[{time.perf_counter() - begin:5.0f} s] {result}\n")
         sys.stdout.flush()
     sys.exit(bool(result.n_lost or result.n_twice or result.n_unreadable))

@@ -1,4 +1,4 @@
-"""likewise: interactive image clustering by a criterion that a person shows in a few answers.
+"""likewise: interactive clustering of images by a criterion given as answers to a few questions.
 
 Public names are loaded when they are first used, so that ``likewise --help``
 never waits for torch.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 # Some virtual machines announce AMX and then kill the process that uses it (an illegal
 # instruction in the backward pass of a bf16 convolution). AVX-512 is the most we ask
-# oneDNN for, unless the user says otherwise. See docs/development/decisions/0002-no-amx.md.
+# oneDNN for, unless the user sets another value. See docs/development/decisions/0002-no-amx.md.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 if TYPE_CHECKING:

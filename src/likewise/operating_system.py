@@ -1,7 +1,7 @@
-"""What differs between Linux, macOS and Windows: locks, file flags, limits, priority, terminals.
+"""What differs between Linux, macOS and Windows: folders, locks, limits, priority, terminals.
 
-No other module imports what exists on one system only; a test and the workflow
-``platforms.yml`` hold this.
+No other module imports a module that exists on one system only; a test and the workflow
+``platforms.yml`` check this.
 """
 
 import ctypes
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import platformdirs
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -21,7 +23,7 @@ else:
     import termios
     import tty
 
-#: Flags of `os.open` for every file: bytes as they are, not inherited by child processes.
+#: Flags of `os.open` for every file: binary, not inherited by child processes.
 OPEN_FLAGS: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 #: Do not open the target of a link.
 NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
@@ -31,6 +33,13 @@ _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 _NICENESS = 5
 _MAX_KEY = 16  # bytes that one key sends, at most
+
+
+def default_cache_folder() -> Path:
+    """Return ``$LIKEWISE_CACHE``, or the user's cache folder."""
+    if chosen := os.environ.get("LIKEWISE_CACHE"):
+        return Path(chosen).expanduser()
+    return Path(platformdirs.user_cache_dir("likewise", appauthor=False))
 
 
 def lock_folder(folder: Path) -> int:
@@ -66,7 +75,7 @@ def lock_file(descriptor: int) -> None:
 
 
 def call_after_fork(function: Callable[[], None]) -> None:
-    """Have `function` called in every forked child; Windows forks no processes."""
+    """Register a function to call in every forked child; Windows forks no processes."""
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=function)
 
@@ -106,7 +115,7 @@ def peak_memory() -> int | None:
 
 
 def lower_priority() -> None:
-    """Let other processes go first."""
+    """Lower the scheduling priority of this process."""
     if sys.platform == "win32":
         kernel = ctypes.windll.kernel32
         kernel.SetPriorityClass(kernel.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY_CLASS)

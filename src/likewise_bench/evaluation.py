@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.question import Answer, Question
+from likewise.constraints.question import Answer, Question, person_seconds
 from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.metrics import accuracy, majority_accuracy, other_criterion_accuracy, score
-from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle, Oracle, person_seconds
+from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle, Oracle
 from likewise.queries.pairwise import answer_components
 from likewise.random_streams import derive
 from likewise_bench.datasets.base import Dataset, Labels

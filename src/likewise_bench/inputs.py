@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from likewise.embedding.cache import EmbeddingCache, default_cache_folder
+from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.registry import DEFAULT_ENCODER, make_encoder
@@ -16,6 +16,7 @@ from likewise.errors import DatasetError, ImageError, LikewiseWarning
 from likewise.images.collection import ImageCollection, Pixels, Skipped, summarize_skipped
 from likewise.images.files import FileCollection
 from likewise.images.resize import resize
+from likewise.operating_system import default_cache_folder
 from likewise.types import Progress, silent
 from likewise_bench.datasets.archives import ArchiveCollection
 from likewise_bench.datasets.base import Dataset, Indexes

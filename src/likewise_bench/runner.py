@@ -9,13 +9,14 @@ from dataclasses import asdict
 from functools import wraps
 from typing import Any
 
+from likewise.constraints.question import PERSON_SECONDS
 from likewise.embedding.registry import DEFAULT_ENCODER
 from likewise.errors import AnswersEndedError, InvalidParameterError
 from likewise.estimators.base import InteractiveClusterer
 from likewise.estimators.params import NetworkConfig, TrainingPlan, defaults, parameters_in_force
 from likewise.estimators.registry import from_scratch, make_method, method_class, with_encoder
 from likewise.operating_system import peak_memory
-from likewise.oracles.base import PERSON_SECONDS, Oracle
+from likewise.oracles.base import Oracle
 from likewise_bench.datasets import Dataset, load_dataset, load_labels_csv
 from likewise_bench.evaluation import (
     GroundTruth,

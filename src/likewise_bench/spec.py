@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from likewise.constraints.question import KINDS
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise.random_streams import stream
 from likewise_bench.datasets.base import Dataset
@@ -15,7 +16,6 @@ from likewise_bench.datasets.base import Dataset
 Indexes = npt.NDArray[np.intp]
 PROTOCOLS = ("transductive", "inductive")
 SPLITS = ("all", "train", "test")
-KINDS = ("pair", "choice", "label")
 DEFAULT_TEST_FRACTION = 0.2
 
 
@@ -35,7 +35,7 @@ class RunSpec:
     n_questions : int
         Number of answers allowed, of any kind.
     seconds : float, optional
-        Simulated time of the annotator allowed, see `likewise_bench.evaluation.person_seconds`.
+        Simulated time of the annotator allowed, see `likewise.constraints.question.person_seconds`.
         With both limits the first that is reached ends the questions.
     seed : int
     n_clusters : int or "auto", optional

@@ -6,7 +6,7 @@ from benchmarks.speed_processes import difference
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["vectors", "pictures"])
+@pytest.mark.parametrize("kind", ["vectors", "pictures", "answers"])
 def test_two_processes_give_the_same_training_as_one(kind: str) -> None:
     loss, parameters = difference(kind)
     assert loss <= 1e-5

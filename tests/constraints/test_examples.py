@@ -9,7 +9,7 @@ import pytest
 import likewise.constraints
 
 MODULES = [module.name for module in pkgutil.iter_modules(likewise.constraints.__path__)]
-WITH_EXAMPLES = {"assignment", "constraint", "graph", "question", "serialization"}
+WITH_EXAMPLES = {"answers", "assignment", "constraint", "graph", "question", "serialization"}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,23 +1,20 @@
 """Chains of constraints: the shortest one, and none that is as long as the limit."""
 
-from collections import defaultdict
-
 import pytest
 
-from likewise.constraints.active import UNLIMITED, ChainSearch, Edge
+from likewise.constraints.active import UNLIMITED, ChainSearch, Edge, Edges
 from likewise.constraints.question import Relation
 
 
-def edges_of(*edges: Edge) -> dict[int, list[Edge]]:
+def edges_of(*edges: Edge) -> Edges:
     """The edges at each node."""
-    found: defaultdict[int, list[Edge]] = defaultdict(list)
+    found = Edges()
     for edge in edges:
-        for node in edge[:2]:
-            found[node].append(edge)
+        found.append(edge)
     return found
 
 
-def path(*more: Edge) -> dict[int, list[Edge]]:
+def path(*more: Edge) -> Edges:
     """0 = 1 = 2 = 3, then 3 differs from 4."""
     links = [(node, node + 1, int(Relation.SAME), node) for node in range(3)]
     return edges_of(*links, (3, 4, int(Relation.DIFFERENT), 3), *more)
@@ -50,3 +47,9 @@ def test_with_two_groups_an_even_number_of_cannot_links_is_a_must_link() -> None
     chain = ChainSearch(edges, True, is_linked).shortest(3, 5, Relation.SAME)
     assert chain is not None
     assert [edge[3] for edge in chain] == [3, 4]
+
+
+@pytest.mark.parametrize("before", [2, 3, UNLIMITED])
+def test_only_answers_before_an_id_are_used(before: int) -> None:
+    found = ChainSearch(path(), False, is_linked).shortest(0, 3, Relation.SAME, before=before)
+    assert (found is not None) == (before > 2)

@@ -11,12 +11,12 @@ from likewise.embedding.bundled.encoder import BundledEncoder
 from likewise.embedding.cache import (
     EmbeddingCache,
     MemoryVectors,
-    default_cache_folder,
     user_cache,
 )
 from likewise.embedding.embed import embed
 from likewise.images.collection import Pixels
 from likewise.images.in_memory import ArrayCollection
+from likewise.operating_system import default_cache_folder
 from likewise.random_streams import stream
 from likewise.types import Floats
 

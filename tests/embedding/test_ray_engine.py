@@ -61,7 +61,7 @@ class InvalidTask(DyingTask):
         raise EncoderError("The weights are missing.")
 
 
-def test_a_killed_worker_loses_nothing_and_doubles_nothing(
+def test_no_image_is_lost_or_duplicated_if_a_worker_is_killed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_engine, "_RETRIES", 1)

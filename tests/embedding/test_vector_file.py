@@ -202,7 +202,7 @@ HEADER = b'{"format": 1, "facets": {"last": 3, "stage1": 2}, "dtype": "float32"}
         HEADER.replace(b'{"last": 3, "stage1": 2}', b"7"),
     ],
 )
-def test_a_damaged_index_is_made_anew_with_a_notice(tmp_path: Path, line: bytes) -> None:
+def test_a_damaged_index_is_replaced_with_a_warning(tmp_path: Path, line: bytes) -> None:
     VectorFile(tmp_path, "e", WIDTHS).add(["a"], rows_of(1))
     (tmp_path / "e.jsonl").write_bytes(line)
     with pytest.warns(LikewiseWarning, match=r"e\.jsonl was damaged; the vectors of e are comp"):
@@ -215,7 +215,7 @@ def test_a_damaged_index_is_made_anew_with_a_notice(tmp_path: Path, line: bytes)
 @pytest.mark.parametrize(
     "what", [b"\0" * 200, b"\x93NUMPY\x01\x00v\x00{'descr': ((((", b"\xff" * 99]
 )
-def test_a_damaged_array_is_made_anew_with_a_notice(tmp_path: Path, what: bytes) -> None:
+def test_a_damaged_array_is_replaced_with_a_warning(tmp_path: Path, what: bytes) -> None:
     VectorFile(tmp_path, "e", WIDTHS).add(["a", "b"], rows_of(1, 2))
     with (tmp_path / "e.npy").open("r+b") as array:
         array.write(what)
@@ -226,7 +226,7 @@ def test_a_damaged_array_is_made_anew_with_a_notice(tmp_path: Path, what: bytes)
     np.testing.assert_array_equal(VectorFile(tmp_path, "e", WIDTHS).read(["b"]), rows_of(3))
 
 
-def test_an_array_of_another_shape_than_the_index_says_is_made_anew(tmp_path: Path) -> None:
+def test_an_array_whose_shape_differs_from_the_index_is_replaced(tmp_path: Path) -> None:
     VectorFile(tmp_path, "e", WIDTHS).add(["a"], rows_of(1))
     np.save(tmp_path / "e.npy", np.zeros((9, 4), np.float32))
     with pytest.warns(LikewiseWarning, match="was damaged"):
@@ -240,7 +240,7 @@ def test_a_hash_that_is_not_text_ends_the_rows(tmp_path: Path) -> None:
     assert len(VectorFile(tmp_path, "e", WIDTHS)) == 1
 
 
-def test_a_forgotten_row_is_appended_again_and_its_last_row_counts(tmp_path: Path) -> None:
+def test_a_forgotten_row_is_appended_again_and_the_last_row_is_used(tmp_path: Path) -> None:
     file = VectorFile(tmp_path, "e", WIDTHS)
     file.add(["a", "b"], rows_of(1, 2))
     file.forget(["a"])

@@ -85,6 +85,15 @@ def test_the_first_answers_keep_what_words_have_found(painted: Painted) -> None:
         assert adjusted_rand_score(painted.marks, model.labels_) > 0.85
 
 
+def test_a_word_without_an_image_may_have_one_later(painted: Painted) -> None:
+    names = sorted(Path(painted.photos).iterdir())
+    some = [str(p) for p, c in zip(names, painted.colours, strict=True) if c != 2]  # not blue
+    pair = Answer(Question.pair(0, 1), "same")
+    model = Likewise(n_clusters=3, words=tuple(COLOURS), encoder=painted.clip, random_state=0)
+    model.fit(some, answers=[pair])
+    assert model.predict_proba(painted.photos).shape[0] == len(names)
+
+
 def test_answers_correct_words_that_mislead(painted: Painted) -> None:
     misled = painted.fit(n_clusters=3, words=MARKS)
     assert adjusted_rand_score(painted.colours, misled.labels_) < 0.7

@@ -45,7 +45,9 @@ class TestEveryMethod:
             again.constraints_.answers.values()
         )
 
-    def test_prediction_does_not_depend_on_companions(self, make: Make, blobs: Blobs) -> None:
+    def test_a_prediction_does_not_depend_on_the_other_images(
+        self, make: Make, blobs: Blobs
+    ) -> None:
         model = make(n_clusters=3, random_state=0).fit(blobs[0])
         together = model.predict_proba(blobs[0])
         alone = np.concatenate([model.predict_proba(blobs[0][i : i + 1]) for i in range(5)])
@@ -144,8 +146,11 @@ class TestEveryMethod:
         with pytest.raises(InvalidParameterError, match="got 2 questions and 1 answers"):
             model.tell([(0, 1), (2, 3)], [1])
 
-    def test_a_contradiction_is_set_aside_not_raised(self, make: Make, blobs: Blobs) -> None:
+    def test_a_contradiction_gives_a_warning_and_is_not_used(
+        self, make: Make, blobs: Blobs
+    ) -> None:
         model = make(n_clusters=3, random_state=0)
-        model.fit(blobs[0], ml=[(0, 1), (1, 2)], cl=[(0, 2)])
+        with pytest.warns(LikewiseWarning, match="must not contradict earlier ones, got 1 of 3"):
+            model.fit(blobs[0], ml=[(0, 1), (1, 2)], cl=[(0, 2)])
         assert len(model.constraints_.conflicts) == 1
         assert model.labels_[0] == model.labels_[2]

@@ -95,7 +95,7 @@ def test_a_deep_method_embeds_images_if_an_encoder_is_given(photos: Path) -> Non
     assert model.predict(photos).shape == (12,)
 
 
-def test_a_deep_method_uses_vectors_as_they_are() -> None:
+def test_a_deep_method_trains_on_given_vectors() -> None:
     X = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
     model = CC(n_clusters=2, architecture=SMALL, plan=ONE).fit(X)
     assert model.n_features_in_ == 5

@@ -30,7 +30,7 @@ def test_a_saved_model_predicts_as_it_did(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*DEEP, "kmeans"])
-def test_it_can_be_saved_in_the_present_format(name: str, tmp_path: Path) -> None:
+def test_it_can_be_saved_in_the_current_format(name: str, tmp_path: Path) -> None:
     model = load_method(DATA / f"{name}.likewise-model")
     model.save(tmp_path / "m")
     again = load_method(tmp_path / "m")

@@ -42,7 +42,7 @@ def test_it_has_all_that_was_known_about_its_answers() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_the_same_after_saving_it_anew(name: str, expected: Any, tmp_path: Path) -> None:
+def test_saving_it_again_gives_the_same_model(name: str, expected: Any, tmp_path: Path) -> None:
     model = Likewise.load(DATA / f"{name}.likewise-model")
     model.save(tmp_path / "model")
     again = Likewise.load(tmp_path / "model")

@@ -31,7 +31,7 @@ def test_arrays_and_lists_of_arrays_are_taken() -> None:
         assert isinstance(as_collection(pictures), ArrayCollection)
 
 
-def test_a_collection_stays_as_it_is() -> None:
+def test_a_collection_is_returned_unchanged() -> None:
     collection = ArrayCollection(make_pixels()[None])
     assert as_collection(collection) is collection
 

@@ -23,7 +23,7 @@ def test_every_format_comes_back_as_rgb(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF"])
-def test_what_was_stored_exactly_comes_back_exactly(kind: str) -> None:
+def test_exactly_stored_values_are_read_back_exactly(kind: str) -> None:
     np.testing.assert_array_equal(decode(as_file(IMAGE, kind)), PIXELS)
 
 
@@ -132,7 +132,7 @@ def test_a_jpeg_may_be_decoded_smaller_but_not_below_the_limit() -> None:
     assert closeness(decode(file, at_least=100), shrunk) < 2
 
 
-def test_no_jpeg_has_sides_of_nothing() -> None:
+def test_the_minimum_size_of_a_jpeg_must_be_positive() -> None:
     with pytest.raises(InvalidParameterError, match="at_least must be an integer >= 1, got 0"):
         decode(as_file(IMAGE, "JPEG"), at_least=0)
 

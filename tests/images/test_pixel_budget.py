@@ -39,7 +39,7 @@ def test_at_any_time_the_pixels_fit_or_there_is_one_image(keep: bool) -> None:
     assert budget._used == 0
 
 
-def test_what_is_kept_is_released_at_the_end_also_after_an_error() -> None:
+def test_reserved_pixels_are_released_at_the_end_even_after_an_error() -> None:
     budget = PixelBudget(10)
 
     def use() -> None:

@@ -127,7 +127,7 @@ def test_a_folder_may_itself_be_a_link(save: Save, tmp_path: Path) -> None:
     assert names(read_folder(tmp_path / "link")) == ["a.png", "b.png"]
 
 
-def test_a_folder_beside_with_the_same_beginning_is_outside(save: Save, tmp_path: Path) -> None:
+def test_a_sibling_folder_with_the_same_prefix_is_outside(save: Save, tmp_path: Path) -> None:
     save("photos/a.png")
     (tmp_path / "photos/b.png").symlink_to(save("photos2/b.png"))
     assert names(read_folder(tmp_path / "photos")) == ["a.png"]
@@ -182,7 +182,7 @@ def test_reads_more_files_than_are_looked_at_together(
 
 
 @pytest.mark.filterwarnings("error")
-def test_odd_metadata_give_neither_warning_nor_loss(save: Save, tmp_path: Path) -> None:
+def test_unusual_metadata_cause_neither_a_warning_nor_data_loss(save: Save, tmp_path: Path) -> None:
     save("odd.jpg", exif=b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x02\0\xff\0\0\0\xff\0\0\0")
     assert names(read_folder(tmp_path)) == ["odd.jpg"]
 

@@ -42,7 +42,7 @@ def test_shrinking_is_like_averaging_blocks() -> None:
     assert np.abs(resize(pixels, 24) - blocks).mean() < 2
 
 
-def test_the_right_size_already_is_given_back_as_a_copy() -> None:
+def test_an_image_of_the_right_size_is_returned_as_a_copy() -> None:
     noise = stream(0, "noise").integers(0, 256, (16, 16, 3), dtype=np.uint8)
     same = resize(noise, 16)
     np.testing.assert_array_equal(same, noise)
@@ -106,7 +106,7 @@ def test_quality_costs_bytes() -> None:
     assert len(thumbnail(noise, quality=90)) > len(thumbnail(noise, quality=30))
 
 
-def test_a_thumbnail_leaves_the_pixels_as_they_were() -> None:
+def test_a_thumbnail_does_not_change_the_pixels() -> None:
     pixels = make_pixels(height=300, width=400)
     thumbnail(pixels, 10)
     np.testing.assert_array_equal(pixels, make_pixels(height=300, width=400))

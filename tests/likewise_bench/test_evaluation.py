@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Question, person_seconds
 from likewise.errors import AnswersEndedError, DatasetError, InvalidParameterError, UnknownNameError
-from likewise.oracles.base import LabelOracle, person_seconds
+from likewise.oracles.base import LabelOracle
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.evaluation import GroundTruth, TimedOracle
 from likewise_bench.spec import Parts, RunSpec

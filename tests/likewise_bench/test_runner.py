@@ -129,7 +129,7 @@ def test_answers_are_counted_and_the_curve_has_one_point_per_round(blobs: Datase
     assert row["acc"] != row["unasked"]["acc"]  # labels satisfy the answers
 
 
-def test_a_row_says_how_the_answers_are_connected(blobs: Dataset) -> None:
+def test_a_row_describes_how_the_answers_are_connected(blobs: Dataset) -> None:
     row = run_benchmark(_run(method="pckmeans", n_questions=10, criterion="letter"))
     assert 0 < row["same_share"] < 1
     assert 3 <= row["largest_component"] <= 20
@@ -203,7 +203,7 @@ def test_one_part_can_be_the_collection(blobs: Dataset) -> None:
     assert run_benchmark(_run(split="test"))["n_images"] == 30
 
 
-def test_settings_have_every_parameter_in_force(blobs: Dataset) -> None:
+def test_settings_have_every_effective_parameter(blobs: Dataset) -> None:
     row = run_benchmark(
         _run(method="cc", preset="small", settings={"epochs_per_round": "1"}, noise=0.1)
     )

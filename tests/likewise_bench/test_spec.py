@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from likewise.constraints.question import KINDS
 from likewise.errors import InvalidParameterError, UnknownNameError
 from likewise_bench.datasets.base import Dataset
 from likewise_bench.spec import RunSpec, split_parts
@@ -109,6 +110,10 @@ def test_invalid_parameters_are_rejected_before_loading(
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         RunSpec(**{"method": "kmeans", "dataset": "toy", **changes})
+
+
+def test_every_kind_of_question_may_be_allowed() -> None:
+    assert _run(kinds=("pair", "choice", "grid", "label")).kinds == KINDS
 
 
 @pytest.mark.parametrize(

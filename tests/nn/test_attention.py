@@ -81,7 +81,9 @@ def network_rows_and_bank(attn: str) -> tuple[ContextAttention, Tensor, Tensor]:
 @settings(max_examples=30, deadline=None)
 @given(chosen=st.lists(st.integers(0, 29), min_size=1, max_size=40))
 @pytest.mark.parametrize("attn", ["plain", "residual", "gated"])
-def test_with_a_bank_no_image_depends_on_its_companions(attn: str, chosen: list[int]) -> None:
+def test_with_a_bank_no_prediction_depends_on_the_other_images(
+    attn: str, chosen: list[int]
+) -> None:
     network, rows, bank = network_rows_and_bank(attn)
     with torch.no_grad():
         everyone, some = network(rows, bank), network(rows[chosen], bank)
@@ -89,7 +91,7 @@ def test_with_a_bank_no_image_depends_on_its_companions(attn: str, chosen: list[
 
 
 @torch.no_grad()
-def test_without_a_bank_companions_matter(rng: torch.Generator) -> None:
+def test_without_a_bank_predictions_depend_on_the_batch(rng: torch.Generator) -> None:
     network = ContextAttention(16, n_heads=2)
     rows = torch.randn(6, 16, generator=rng)
     assert not torch.allclose(network(rows)[:3], network(rows[:3]), atol=1e-4)

@@ -20,7 +20,7 @@ def test_a_recorded_answer_is_returned_unchanged() -> None:
     assert ReplayOracle([given]).answer([Question.pair(2, 4)]) == [given]
 
 
-def test_the_later_of_two_answers_holds() -> None:
+def test_the_later_of_two_answers_is_used() -> None:
     question = Question.label(3)
     oracle = ReplayOracle([Answer(question, "red"), Answer(question, "blue")])
     assert oracle.answer([question])[0].answer == "blue"

@@ -50,7 +50,7 @@ class TestEveryOracle:
     def test_answers_nothing_when_nothing_is_asked(self, make: Callable[[], Oracle]) -> None:
         assert make().answer([]) == []
 
-    def test_says_the_same_to_the_same_question_in_any_company(
+    def test_the_answer_to_a_question_does_not_depend_on_other_questions(
         self, make: Callable[[], Oracle]
     ) -> None:
         together = [answer.answer for answer in make().answer(QUESTIONS)]
@@ -60,7 +60,7 @@ class TestEveryOracle:
         twice = [answer.answer for answer in oracle.answer(QUESTIONS * 2)]
         assert twice == together * 2
 
-    def test_the_graph_takes_every_answer(self, make: Callable[[], Oracle]) -> None:
+    def test_the_graph_accepts_every_answer(self, make: Callable[[], Oracle]) -> None:
         graph = ConstraintGraph(len(LABELS))
         for answer in make().answer(QUESTIONS):
             graph.tell(answer)

@@ -4,9 +4,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Question, person_seconds
 from likewise.errors import InvalidParameterError
-from likewise.oracles.base import LabelOracle, NoisyOracle, person_seconds
+from likewise.oracles.base import LabelOracle, NoisyOracle
 from likewise.queries.candidates import all_pairs
 from likewise.random_streams import stream
 
@@ -80,14 +80,14 @@ class TestChoice:
 
 
 @pytest.mark.parametrize("image", [3, -1])
-def test_an_image_without_a_place_among_the_labels_is_named(image: int) -> None:
+def test_an_image_without_a_label_is_named_in_the_error(image: int) -> None:
     with pytest.raises(
         InvalidParameterError, match=f"contains image {image}, but there are labels for 3 images"
     ):
         answers_of(["a", "b", "c"], Question.label(image))
 
 
-def test_labels_written_alike_raise_an_error() -> None:
+def test_different_labels_with_the_same_text_raise_an_error() -> None:
     with pytest.raises(InvalidParameterError, match="have the same text '1'"):
         LabelOracle([1, "1"])
 
@@ -137,20 +137,20 @@ def test_an_answer_depends_on_seed_and_question_and_not_on_the_order() -> None:
     assert noisy_answers(other, PAIRS) != list(heard.values())
 
 
-def test_more_noise_keeps_the_mistakes_there_were() -> None:
+def test_more_noise_keeps_the_earlier_mistakes() -> None:
     little, much = (noisy_answers(NoisyOracle(LABELS, f, 0.0), PAIRS) for f in (0.1, 0.4))
     wrong = [{k for k, t in enumerate(TRUTH) if heard[k] != t} for heard in (little, much)]
     assert wrong[0] < wrong[1]
 
 
-def test_a_wrong_choice_is_another_option_and_each_comes_up() -> None:
+def test_a_wrong_choice_is_drawn_from_all_other_options() -> None:
     oracle = NoisyOracle(LABELS, flip=1, unsure=0)
     questions = [Question.choice(i, (0, 1, 2), ("a", "b", "c")) for i in range(4, 60, 4)]
     heard = Counter(noisy_answers(oracle, questions))  # all are "a" in truth
     assert set(heard) == {"b", "c", "none"}
 
 
-def test_a_wrong_label_is_another_label_and_each_comes_up() -> None:
+def test_a_wrong_label_is_drawn_from_all_other_labels() -> None:
     oracle = NoisyOracle(LABELS, flip=1, unsure=0)
     heard = Counter(noisy_answers(oracle, [Question.label(i) for i in range(0, 60, 4)]))
     assert set(heard) == {"1", "2", "3"}
@@ -160,13 +160,13 @@ def test_with_one_label_there_is_nothing_else_to_say() -> None:
     assert noisy_answers(NoisyOracle(["a", "a"], flip=1, unsure=0), [Question.label(0)]) == ["a"]
 
 
-def test_what_cannot_be_told_is_not_flipped() -> None:
+def test_cannot_tell_is_never_turned_into_a_wrong_answer() -> None:
     oracle = NoisyOracle(["a", None], flip=1, unsure=0)
     assert noisy_answers(oracle, [Question.pair(0, 1), Question.label(1)]) == ["cannot_tell"] * 2
 
 
 @pytest.mark.parametrize(("name", "value"), [("flip", 1.5), ("unsure", -0.1)])
-def test_chances_lie_between_0_and_1(name: str, value: float) -> None:
+def test_probabilities_must_be_between_0_and_1(name: str, value: float) -> None:
     with pytest.raises(InvalidParameterError, match=f"{name} must be between 0 and 1, got {value}"):
         NoisyOracle(LABELS, **{name: value})  # type: ignore[arg-type]  # one of two, by name
 

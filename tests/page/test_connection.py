@@ -116,7 +116,7 @@ def test_the_end_of_the_training_process_is_shown_with_what_to_do(
     expect(page.locator("#counts")).to_contain_text("0 answers")
     workspace._receive(WorkerEnd("MemoryError", was_ready=True).message(4))
     problem = page.locator("#problem")
-    expect(problem).to_contain_text("ended (MemoryError) and is started again in 4 s")
+    expect(problem).to_contain_text("ended (MemoryError) and is restarted in 4 s")
     expect(problem).to_contain_text("close other programs")
     workspace._receive({"event": "ready"})
     workspace._receive({"event": "trained", "criterion": "colour", "n_answers": 1})

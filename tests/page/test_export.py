@@ -76,6 +76,7 @@ def test_a_rescan_finds_new_and_missing_pictures(
     page.locator("#rescan").click()
     expect(page.locator("#activity")).to_have_text("Pictures in the folder: 1 new, 1 missing.")
     expect(page.locator("section[aria-label=New] .tile")).to_have_count(1)
+    expect(page.locator("section[aria-label=New] .mark")).to_have_text("new")
     expect(page.locator("#counts")).to_contain_text("12 pictures, 1 missing")
 
 
@@ -92,6 +93,20 @@ def test_a_missing_folder_is_reported_and_answers_are_still_stored(
     folder.with_name("away").rename(folder)
     workspace.rescan()
     expect(page.locator("#problem")).to_be_hidden()
+
+
+def test_files_that_cannot_be_shown_are_named_with_the_reason(
+    address: str, open_page: Open, folder: Path, workspace: Workspace
+) -> None:
+    (folder / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
+    workspace.rescan()
+    page = open_page(address)
+    page.get_by_role("button", name="1 not shown").click()
+    dialog = page.get_by_role("dialog", name="Files that are not shown")
+    expect(dialog).to_contain_text("1 file: is not a supported image: it contains an SVG drawing")
+    expect(dialog.get_by_role("listitem")).to_have_text("logo.svg")
+    page.keyboard.press("Escape")
+    answer(page, "s")  # the keys answer again
 
 
 def test_an_unreadable_picture_is_reported_and_its_question_can_be_answered(

@@ -44,8 +44,14 @@ def tiles(page: Page) -> Locator:
 
 
 def scroll_to(page: Page, top: int) -> None:
-    page.locator(SCROLLER).evaluate("(element, top) => { element.scrollTop = top; }", top)
-    page.wait_for_timeout(150)
+    """Scroll, and wait for the frames in which the event comes and the tiles are placed."""
+    page.locator(SCROLLER).evaluate(
+        """async (element, top) => {
+          element.scrollTop = top;
+          for (let i = 0; i < 4; i += 1) await new Promise(requestAnimationFrame);
+        }""",
+        top,
+    )
 
 
 def selected(page: Page) -> set[int]:

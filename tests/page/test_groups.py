@@ -199,7 +199,7 @@ def test_a_name_that_is_being_typed_is_kept_when_newer_groups_are_shown(
 
 
 @pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "🌅🏖️ été", "long " * 20])
-def test_any_name_is_shown_as_it_is(
+def test_any_name_is_shown_unchanged(
     address: str, open_page: Open, workspace: Workspace, name: str
 ) -> None:
     page = open_page(address)

@@ -182,3 +182,29 @@ def test_every_view_fits_in_both_themes_and_in_german(
         backgrounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         page.click("#theme")
     assert len(backgrounds) == 2
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_a_message_covers_no_form_and_no_answer(
+    width: int, height: int, address: str, open_page: Open, workspace: Workspace
+) -> None:
+    for pair in [(0, 2), (2, 4)]:
+        workspace.criterion("colour").answer(Question.pair(*pair), "same")
+    page = open_page(address, width=width, height=height)
+    page.locator("#name-form input").wait_for()
+    page.evaluate(
+        """async () => (await import("/page/toast.js")).toast("Moved 5 to Sketch", { undo() {} })"""
+    )
+    controls = "#name-form input, #name-form button, .answers button"
+    message = page.locator(".toast").bounding_box()
+    assert message is not None
+    for control in page.locator(controls).filter(visible=True).all():
+        box = control.bounding_box()
+        assert box is not None
+        is_beside = (
+            box["x"] >= message["x"] + message["width"]
+            or box["x"] + box["width"] <= message["x"]
+            or box["y"] >= message["y"] + message["height"]
+            or box["y"] + box["height"] <= message["y"]
+        )
+        assert is_beside, (control.get_attribute("class"), box, message)

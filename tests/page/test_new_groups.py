@@ -208,14 +208,58 @@ def test_a_grid_is_answered_by_the_keyboard(address: str, open_page: Open) -> No
     assert bodies[0]["ticked"] == [2, 6]
 
 
+def test_a_name_that_a_group_has_already_is_that_group(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    colour = workspace.criterion("colour")
+    colour.change_group("g2", name="Sea")
+    colour.queue.fill(choices(4, 5))
+    page = open_page(address)
+    page.keyboard.press("n")
+    page.keyboard.type("sea")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Placed in sea")
+    assert colour.status.gallery().group_key(4) == "g2"
+    page.keyboard.press("g")
+    page.locator("[data-focus=name-g1]").fill("Sea")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Merged group 1 into Sea")
+    expect(page.locator("section[data-group]")).to_have_count(1)
+    page.click("#toast-undo")
+    expect(page.locator("section[data-group]")).to_have_count(2)
+
+
+def test_the_ticked_pictures_of_a_grid_become_a_new_group_and_one_undo_takes_it_back(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    grid = Question.grid((2, 4, 6, 8, 10), 0, "g1")
+    workspace.criterion("colour").queue.fill([grid, Question.pair(7, 9)])
+    page = open_page(address)
+    expect(page.locator("h1")).to_have_text("Tick those that do not belong to group 1")
+    page.keyboard.press("n")
+    expect(page.locator(".note")).to_have_text("Tick the pictures of the new group first.")
+    for image in (4, 6):
+        page.locator(f".grid [data-id='{image}']").click()
+    page.keyboard.press("n")
+    page.keyboard.type("dusk")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("New group dusk")
+    members = workspace.criterion("colour").status.gallery().members
+    assert sorted(members["g3"].tolist()) == [4, 6]
+    assert workspace.session.graph("colour").relation(2, 8).name == "SAME"
+    page.click("#toast-undo")
+    expect(page.locator("#counts")).to_contain_text("0 answers")
+    assert workspace.session.answers("colour") == []
+
+
 def test_a_grid_is_answered_by_touch_and_none_may_be_ticked(address: str, open_page: Open) -> None:
     page = open_page(address, width=390, height=844, has_touch=True)
     bodies = show_grid(page, list(range(1, 10)))
     page.locator(".grid .tile").nth(4).tap()
     page.get_by_role("button", name="The rest belong").tap()
     expect(page.locator(".grid [aria-pressed=true]")).to_have_count(0)
-    page.get_by_role("button", name="The rest belong").tap()
-    page.wait_for_timeout(300)
+    with page.expect_response("**/api/answers"):
+        page.get_by_role("button", name="The rest belong").tap()
     assert [body["ticked"] for body in bodies] == [[5], []]
 
 
@@ -247,6 +291,14 @@ def test_the_figure_has_an_interval_and_a_goal_that_ends_the_work(
     page.reload()
     expect(page.locator("#accuracy-text")).to_have_text(text)
     expect(page.locator(".reached")).to_have_count(0)
+
+
+def test_of_a_very_wide_interval_only_the_ends_are_shown(address: str, open_page: Open) -> None:
+    page = open_page(address)
+    show_accuracy(page, 0.99, 0.01, 1)
+    text = page.locator("#accuracy-text")
+    expect(text).to_contain_text("Between 1 and 100 of 100 are in the right group")
+    expect(page.locator(".accuracy-bar .estimate")).to_be_hidden()
 
 
 def test_a_wide_interval_is_not_a_reason_to_stop(address: str, open_page: Open) -> None:

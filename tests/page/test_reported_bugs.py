@@ -93,7 +93,7 @@ def test_pictures_wait_for_the_server_instead_of_being_called_missing(
         assert shown.evaluate_all("images => images.every((one) => one.naturalWidth > 0)")
 
 
-def test_nothing_speaks_of_violated_answers_after_everything_was_undone(
+def test_no_violated_answers_are_shown_after_everything_was_undone(
     address: str, open_page: Open, workspace: Workspace
 ) -> None:
     for pair in [(0, 1), (0, 2), (1, 2)]:

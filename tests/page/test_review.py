@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from likewise.constraints.question import Question
+from likewise.constraints.question import Question, Relation
 from likewise.workspace.workspace import Workspace
 from tests.page.actions import answer, intercept
 from tests.page.conftest import Open
@@ -84,6 +84,31 @@ def test_a_label_issue_with_none_of_the_groups_can_become_a_new_group(
     page.click("#toast-undo")
     expect(page.locator("#toasts")).to_contain_text("Undone")
     assert workspace.session.criterion("colour").n_clusters == 2
+
+
+def test_one_tick_of_a_grid_is_corrected_and_its_other_answers_stay(
+    address: str, open_page: Open, workspace: Workspace
+) -> None:
+    colour = workspace.criterion("colour")
+    grid = Question.grid((2, 4, 6, 8), 0, "g1")
+    number = colour.answer(grid, "ticked", ticked=[4]).result.id
+    page = open_page(address)
+    issues = [{"answer": number, "image": 4, "probability": 0.9, "evidence": [number]}]
+    workspace._receive(
+        {"event": "trained", "criterion": "colour", "n_answers": 1, "label_issues": issues}
+    )
+    again = page.locator(".label-issue")
+    expect(again).to_contain_text("you answered “not group 1”")
+    shown = again.locator("img").evaluate_all("all => all.map((one) => one.alt)")
+    assert shown == ["04red.png", "00red.png"]
+    again.get_by_role("button", name="It is wrong").click()
+    expect(page.locator("#toasts")).to_contain_text("Placed in group 1")
+    graph = workspace.session.graph("colour")
+    assert [answer.ticked for answer in graph.answers.values()] == [()]
+    assert graph.relation(4, 6) is Relation.SAME
+    page.click("#toast-undo")
+    expect(page.locator("#toasts")).to_contain_text("Undone")
+    assert [one.ticked for one in workspace.session.graph("colour").answers.values()] == [(4,)]
 
 
 def test_the_next_conflict_is_shown_when_one_is_ignored(

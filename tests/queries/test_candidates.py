@@ -51,7 +51,7 @@ class TestRandomPairs:
         assert_proper(pairs, n)
         assert len(pairs) == m
 
-    def test_all_there_are_when_more_are_wanted(self) -> None:
+    def test_all_are_returned_if_more_are_requested(self) -> None:
         pairs = random_pairs(6, 100, stream(0))
         assert sorted(pairs.tolist()) == all_pairs(np.arange(6)).tolist()
         assert random_pairs(1, 5, stream(0)).shape == (0, 2)
@@ -191,7 +191,7 @@ def test_an_image_is_compared_with_every_group_the_nearest_first(make_pool: Make
     assert len({max(pair) for pair in pairs[3:]}) == 1  # then the next image
 
 
-def test_images_begun_come_before_new_ones(make_pool: MakePool) -> None:
+def test_partly_assigned_images_come_before_new_ones(make_pool: MakePool) -> None:
     answers = [*TRIANGLE, (0, 5, SAME), (1, 6, SAME), (2, 8, SAME), (0, 9, DIFFERENT)]
     pairs = asked(make_pool(n=12, answers=answers), 2, Prefers(7))
     assert all(9 in pair for pair in pairs)
@@ -234,7 +234,7 @@ def test_pairs_that_are_known_bad_or_recently_passed_are_not_asked(
     assert len({tuple(pair) for pair in pairs}) == len(pairs)
 
 
-def test_in_the_end_every_image_is_placed_with_at_most_k_answers_each(
+def test_every_image_is_assigned_after_at_most_k_answers_about_it(
     make_pool: MakePool,
 ) -> None:
     """With random pairs, most answers are "different" and tie nothing together."""

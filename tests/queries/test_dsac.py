@@ -44,7 +44,7 @@ class TestWeights:
         weights = self_paced_weights(distances, pace(distances))
         assert (weights == 0).sum() == 50
 
-    def test_a_pace_of_zero_keeps_what_lies_at_its_centre(self) -> None:
+    def test_a_pace_of_zero_keeps_the_rows_at_their_centre(self) -> None:
         assert self_paced_weights(np.array([0.0, 1.0]), 0.0).tolist() == [1, 0]
         assert pace(np.array([])) == 0
         with pytest.raises(InvalidParameterError, match="lam must be >= 0, got -1"):
@@ -61,7 +61,7 @@ class TestCompactness:
         raw = [1 / (0.1 * np.mean(means) + mean) for mean in means]
         np.testing.assert_allclose(compactness(points), raw / np.mean(raw), atol=1e-10)
 
-    def test_its_mean_is_one_whatever_the_unit(self) -> None:
+    def test_its_mean_is_one_for_any_scale(self) -> None:
         points, some = stream(0).normal(size=(30, 4)), np.array([3, 8, 9])
         for unit in (1e-6, 1, 1e6):
             values = compactness(points * unit, of=some)
@@ -117,7 +117,7 @@ class TestChoice:
         ):
             difficult(embeddings, clusters, distances, np.array([1]), NOTHING, n_candidates=0)
 
-    def test_weights_that_tie_at_zero_are_told_apart_by_distance(self) -> None:
+    def test_ties_of_weights_at_zero_are_broken_by_distance(self) -> None:
         embeddings, clusters, distances = clusters_of_twenty()
         lam = float(np.quantile(distances, 0.3))  # most weights are 0
         assert (self_paced_weights(distances, lam) == 0).sum() > 20

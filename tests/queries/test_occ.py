@@ -126,7 +126,7 @@ def test_pairs_are_drawn_with_the_power_of_their_loss(power: float) -> None:
     np.testing.assert_allclose(shares, losses / losses.sum(), atol=0.06)
 
 
-def test_pairs_that_are_surely_different_are_hardly_asked() -> None:
+def test_pairs_that_certainly_differ_are_rarely_asked() -> None:
     pool = replace(_pool(), probabilities=np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     pairs = all_pairs(np.arange(3))
     for seed in range(30):

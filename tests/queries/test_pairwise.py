@@ -32,7 +32,7 @@ def test_products_are_those_of_the_rows(
     np.testing.assert_allclose(pair_products(left, rows, right, columns), expected, atol=1e-12)
 
 
-def test_scores_are_double_precision_whatever_the_embeddings() -> None:
+def test_scores_have_double_precision_for_any_embeddings() -> None:
     rows = np.ones((3, 2), dtype=np.float32)
     for m in (1, 50):
         some = np.zeros(m, dtype=np.intp)

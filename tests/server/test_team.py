@@ -80,7 +80,7 @@ ADMIN: dict[str, Request] = {
 
 
 @pytest.mark.parametrize("what", [*REVIEW, *ADMIN])
-def test_each_role_may_do_what_it_says(workspace: Workspace, clients: Clients, what: str) -> None:
+def test_each_role_has_its_permissions(workspace: Workspace, clients: Clients, what: str) -> None:
     answered(workspace, clients["Anna"], 1)
     allowed = {"Anna": False, "Ben": what in REVIEW, "Eva": True}
     for name, may in allowed.items():

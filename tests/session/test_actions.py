@@ -84,7 +84,7 @@ def test_an_undo_is_itself_an_action_that_can_be_undone(session: Session) -> Non
     assert [entry.answer for entry in session.answers("season")] == ["same", "different"]
 
 
-def test_what_was_retracted_singly_stays_retracted(session: Session) -> None:
+def test_an_answer_retracted_on_its_own_stays_retracted(session: Session) -> None:
     first = correct(session)
     session.retract(first + 2)
     session.undo("season")

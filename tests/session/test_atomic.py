@@ -22,7 +22,7 @@ PAIR = Answer(Question.pair(0, 1), "same")
 
 
 class TestOpening:
-    def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_a_missing_folder_is_reported(self, tmp_path: Path) -> None:
         with pytest.raises(SessionError, match=r"gone.likewise does not exist; check the path"):
             Session.open(tmp_path / "gone.likewise")
 
@@ -83,7 +83,7 @@ class TestCreating:
         with Session.open(path) as session:
             assert len(session.images) == 20
 
-    def test_below_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_the_parent_folder_of_a_session_must_exist(self, tmp_path: Path) -> None:
         with pytest.raises(SessionError, match="gone is not a folder; create it first"):
             Session.create(tmp_path / "gone" / "s", pictures(3))
 
@@ -91,7 +91,7 @@ class TestCreating:
         with pytest.raises(SessionError, match=r"/proc/s cannot be .* \(.+\)"):
             Session.create("/proc/s", pictures(3))
 
-    def test_that_fails_leaves_nothing_behind(self, tmp_path: Path) -> None:
+    def test_a_failure_leaves_no_files(self, tmp_path: Path) -> None:
         class Broken:
             def __len__(self) -> int:
                 return 3
@@ -109,7 +109,9 @@ class TestCreating:
 
 
 class TestWriting:
-    def test_to_a_full_disk_loses_nothing_and_can_be_done_again(self, session: Session) -> None:
+    def test_writing_to_a_full_disk_loses_nothing_and_can_be_repeated(
+        self, session: Session
+    ) -> None:
         session.tell(PAIR)
         ((pages,),) = session._database.rows("PRAGMA page_count")
         session._database.rows(f"PRAGMA max_page_count = {pages}")
@@ -194,7 +196,7 @@ def run_on_a_read_only_disk(folder: Path, path: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_read_only_disk_can_be_read_and_says_why_it_cannot_be_written(
+def test_a_session_on_a_read_only_disk_can_be_read_and_the_error_of_a_write_gives_the_reason(
     tmp_path: Path, path: Path
 ) -> None:
     with Session.open(path) as session:

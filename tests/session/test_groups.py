@@ -61,7 +61,7 @@ def test_each_criterion_has_its_own_groups(session: Session) -> None:
     assert session.make_group("season").key == "g1"
 
 
-def test_a_new_name_changes_no_answer_and_can_be_taken_back(session: Session) -> None:
+def test_a_new_name_changes_no_answer_and_can_be_retracted(session: Session) -> None:
     session.tell(label(0, "winter"))
     session.tell(label(1, "winter"))
     session.change_group("season", "winter", name="cold days", colour="#000000", who="ann")
@@ -78,7 +78,7 @@ def test_a_new_name_changes_no_answer_and_can_be_taken_back(session: Session) ->
     assert session.groups("season")["winter"].name == "cold days"
 
 
-def test_a_merge_makes_labels_mean_the_same_and_can_be_taken_back(session: Session) -> None:
+def test_a_merge_makes_labels_equivalent_and_can_be_retracted(session: Session) -> None:
     session.tell(label(0, "winter"))
     session.tell(label(1, "snow"))
     assert session.graph("season").relation(0, 1) is Relation.DIFFERENT

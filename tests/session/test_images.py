@@ -36,7 +36,7 @@ def test_new_images_come_last_and_old_ones_stay_where_they_are(abc: Session) -> 
     assert abc.images.names == ["a.jpg", "b.jpg", "c.jpg", "0.jpg"]
 
 
-def test_missing_images_keep_their_place_and_their_answers(abc: Session) -> None:
+def test_missing_images_keep_their_position_and_their_answers(abc: Session) -> None:
     abc.sync(Pictures(["a.jpg", "b.jpg", "c.jpg", "d.jpg"], "xyxw"))
     abc.tell(Answer(Question.pair(0, 1), "same"))
     abc.tell(Answer(Question.pair(1, 3), "same"))
@@ -75,7 +75,7 @@ def test_a_picture_that_can_no_longer_be_read_is_broken_not_missing(abc: Session
     assert abc.images.status[1] == "broken"
 
 
-def test_answers_about_copies_are_about_one_of_them_that_is_there(abc: Session) -> None:
+def test_an_answer_about_copies_refers_to_a_present_copy(abc: Session) -> None:
     abc.tell(Answer(Question.pair(1, 2), "same"))
     assert abc.graph("season").relation(0, 1) is Relation.SAME
     abc.sync(Pictures(["b.jpg", "c.jpg"], "yx"))

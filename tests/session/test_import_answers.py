@@ -176,7 +176,9 @@ def test_files_from_other_systems_are_read(session: Session, file: Path) -> None
     assert import_answers(session, file).n_imported == 2
 
 
-def test_a_line_that_is_there_already_is_not_taken_in_again(session: Session, file: Path) -> None:
+def test_a_line_that_is_already_in_the_log_is_not_imported_again(
+    session: Session, file: Path
+) -> None:
     file.write_text(f"{line(0, 1)}\n{line(0, 1)}\n{line(0, 1, who='bob')}\n")
     first, again = import_answers(session, file), import_answers(session, file)
     assert (first.n_imported, first.n_duplicates) == (2, 1)

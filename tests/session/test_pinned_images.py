@@ -36,7 +36,7 @@ def test_without_keys_nothing_is_held(session: Session) -> None:
     assert len({clusters(session)[i] for i in (1, 15)}) == 1
 
 
-def test_what_was_taken_back_holds_nothing(session: Session) -> None:
+def test_a_retracted_answer_implies_nothing(session: Session) -> None:
     chances = np.array([[0.99, 0.01]] * 10 + [[0.01, 0.99]] * 10)
     save_results(session, "season", chances, keys=("g1", "g2"))
     put(session, 1, "g2", {"g2": 15, "g1": 0})

@@ -199,7 +199,7 @@ def test_what_was_not_committed_is_removed_from_the_journal(path: Path) -> None:
     assert (path / JOURNAL).read_bytes() == before
 
 
-def test_a_transaction_that_fails_leaves_the_journal_as_it_was(path: Path) -> None:
+def test_a_failed_transaction_does_not_change_the_journal(path: Path) -> None:
     with Session.open(path) as session:
         before = (path / JOURNAL).read_bytes()
         ((pages,),) = session._database.rows("PRAGMA page_count")

@@ -54,7 +54,7 @@ def test_labels_satisfy_all_answers_for_any_probabilities(session: Session) -> N
     assert labels[2] != labels[3]
 
 
-def test_answers_given_after_the_training_hold_too(session: Session) -> None:
+def test_answers_given_after_the_training_are_satisfied_too(session: Session) -> None:
     save_results(session, "season", confident([0] * N))
     session.tell(Answer(Question.pair(0, 1), "different"))
     rows = assignments(session, "season")
@@ -134,7 +134,7 @@ def test_without_keys_clusters_are_called_as_most_of_their_labels(session: Sessi
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish", b"PK\x03\x04 half a zip"])
-def test_a_damaged_file_counts_as_none_and_is_reported(session: Session, content: bytes) -> None:
+def test_a_damaged_file_is_ignored_with_a_warning(session: Session, content: bytes) -> None:
     save_results(session, "season", confident([0] * N))
     (session.model_folder("season") / FILE).write_bytes(content)
     with pytest.warns(LikewiseWarning, match=r"results.npz is damaged .* train again"):

@@ -74,7 +74,7 @@ def test_every_way_to_the_newest_schema_ends_in_the_same_tables(
         assert read_version(db) == read_version(fresh) == len(MIGRATIONS)
 
 
-def test_a_step_that_fails_leaves_the_file_as_it_was(db: sqlite3.Connection) -> None:
+def test_a_failed_step_does_not_change_the_file(db: sqlite3.Connection) -> None:
     create_schema(db)
     before = tables(db)
     broken = "CREATE TABLE half (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1);"
@@ -98,7 +98,9 @@ def test_a_file_of_a_newer_release_is_refused_and_not_changed(path: Path, write:
     assert (path / "session.sqlite3").read_bytes() == before
 
 
-def test_a_reader_says_that_an_older_file_must_be_opened_for_writing_once(tmp_path: Path) -> None:
+def test_reading_an_older_file_raises_an_error_that_asks_to_open_it_for_writing(
+    tmp_path: Path,
+) -> None:
     at_version(tmp_path / "old", 1)
     with pytest.raises(SessionError, match=r"older release \(schema 1.*open it once for writing"):
         Session.open(tmp_path / "old", write=False)

@@ -70,7 +70,7 @@ class TestTelling:
         with pytest.raises(UnknownNameError, match="did you mean 'season'"):
             session.tell(pair(0, 1, criterion="saeson"))
 
-    def test_several_answers_are_taken_in_together_or_not_at_all(self, session: Session) -> None:
+    def test_several_answers_are_saved_together_or_not_at_all(self, session: Session) -> None:
         told = session.tell_all([pair(0, 1), pair(1, 2), pair(0, 2, "different")])
         assert [one.accepted for one in told] == [True, True, False]
         with pytest.raises(InvalidParameterError, match="Image 20 is not in this session"):
@@ -78,7 +78,7 @@ class TestTelling:
         assert len(session.answers("season")) == 3
 
     @pytest.mark.parametrize("image", [-1, 20])
-    def test_images_that_are_not_there_are_refused(self, session: Session, image: int) -> None:
+    def test_missing_images_are_refused(self, session: Session, image: int) -> None:
         with pytest.raises(InvalidParameterError, match=rf"Image {image} is not .* 0 to 19"):
             session.tell(Answer(Question.label(image), "winter"))
         assert session.entries("season") == []
@@ -245,7 +245,7 @@ questions = st.one_of(
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(questions, words, st.text(printable), st.text(min_size=1), st.none() | st.floats(0, 1e9))
-def test_what_goes_in_comes_out(
+def test_written_values_are_read_back(
     tmp_path_factory: pytest.TempPathFactory,
     asked: tuple[str, Any],
     criterion: str,
@@ -281,7 +281,7 @@ class TestCriteria:
             assert (first.name, first.n_clusters, first.two_groups) == ("season", None, False)
             assert (second.name, second.n_clusters, second.two_groups) == ("Été / hiver?", 2, True)
 
-    def test_have_folders_that_any_disk_takes(self, session: Session) -> None:
+    def test_folder_names_are_valid_on_every_file_system(self, session: Session) -> None:
         names = ["../../etc", "CON", "a/b", "a:b", "冬", " ", "x" * 500]
         for name in names[:5] + names[6:]:
             session.add_criterion(name)

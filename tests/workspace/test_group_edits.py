@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from likewise.constraints.question import Question, Relation
 from likewise.errors import InvalidParameterError, UnknownNameError
-from likewise.session import Session
+from likewise.session import Session, save_results
 from likewise.workspace.group_edits import SplitHistory
 from likewise.workspace.workspace import Workspace
 from tests.workspace.images import make_session, save_half_results
@@ -128,3 +129,74 @@ def test_a_damaged_split_history_is_ignored(tmp_path: Path, content: str) -> Non
     assert history.last in (None, "g")  # an object is read as its keys
     history.add("g3", had_two_groups=True)
     assert SplitHistory(tmp_path).remove_last() == ("g3", True)
+
+
+def test_a_new_group_keeps_the_estimated_accuracy_until_the_next_training(
+    trained_workspace: Workspace,
+) -> None:
+    session, criterion = trained_workspace.session, trained_workspace.criterion("colour")
+    accuracy = {"estimate": 0.9, "low": 0.8, "high": 0.95, "n_wrong": 1.2, "n_checked": 3}
+    chances = np.repeat([[0.9, 0.1], [0.2, 0.8]], 6, axis=0)
+    save_results(
+        session, "colour", chances, keys=("g1", "g2"), n_answers=3, quality={"accuracy": accuracy}
+    )
+    criterion.training_finished({})
+    criterion.split_group([0, 2])
+    assert criterion.status.quality == {"accuracy": accuracy}
+    criterion.undo()
+    assert criterion.status.quality == {"accuracy": accuracy}
+
+
+def test_groups_made_during_a_training_are_kept_apart_when_it_ends(
+    trained_workspace: Workspace,
+) -> None:
+    session, criterion = trained_workspace.session, trained_workspace.criterion("colour")
+
+    def older_training_ends() -> None:
+        save_half_results(session, n_answers=3)  # knows groups 1 and 2 only
+        criterion.training_finished({})
+
+    dusk, _ = criterion.split_group([0, 2], "dusk")
+    older_training_ends()
+    sea, _ = criterion.split_group([5], "sea")
+    older_training_ends()
+    gallery = criterion.status.gallery()
+    assert [group.name for group in gallery.groups] == ["group 1", "group 2", "dusk", "sea"]
+    assert sorted(gallery.members[dusk].tolist()) == [0, 2]
+    assert gallery.members[sea].tolist() == [5]
+
+
+@pytest.fixture
+def without_third_group(trained_workspace: Workspace) -> Workspace:
+    """Return a workspace with a group g3, which a later training has left out."""
+    session, criterion = trained_workspace.session, trained_workspace.criterion("colour")
+    chances = np.repeat([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]], 4, axis=0)
+    save_results(session, "colour", chances, keys=("g1", "g2", "g3"), n_answers=3)
+    criterion.training_finished({})
+    assert "g3" in criterion.status.gallery().members
+    save_half_results(session, n_answers=4)
+    criterion.training_finished({})
+    assert "g3" not in criterion.status.gallery().members
+    return trained_workspace
+
+
+def test_images_can_be_moved_to_a_group_that_the_last_training_left_out(
+    without_third_group: Workspace,
+) -> None:
+    criterion = without_third_group.criterion("colour")
+    criterion.move_images([8, 9], "g3")
+    assert sorted(criterion.status.gallery().members["g3"].tolist()) == [8, 9]
+    criterion.undo()
+    criterion.move_images([8], "g3")
+    assert criterion.status.gallery().members["g3"].tolist() == [8]
+
+
+def test_a_review_of_a_group_that_the_last_training_left_out_is_saved(
+    without_third_group: Workspace,
+) -> None:
+    criterion = without_third_group.criterion("colour")
+    question = criterion.grid_question([8, 9, 10, 11], "g3", [9])
+    assert question == Question.grid((9, 10, 11), 8, "g3")
+    assert criterion.answer(question, "ticked", ticked=[9]).result.accepted
+    with pytest.raises(UnknownNameError, match="'g9' is not a known group"):
+        criterion.grid_question([8, 9], "g9", [])

@@ -77,7 +77,9 @@ class TestFailingWorker:
             started.stop()
         return ends, times
 
-    def test_it_is_restarted_with_growing_pauses_also_if_it_was_ready(self, tmp_path: Path) -> None:
+    def test_it_is_restarted_with_increasing_delays_even_if_it_was_ready(
+        self, tmp_path: Path
+    ) -> None:
         code = """print('{"event": "ready"}', flush=True); 1 / 0"""
         ends, times = self.ends(tmp_path, code, 5)
         assert {end["reason"] for end in ends} == {"ZeroDivisionError: division by zero"}
@@ -104,7 +106,7 @@ class TestFailingWorker:
             ("import os; os._exit(3)", "it ended with status 3"),
         ],
     )
-    def test_an_end_without_a_report_has_a_reason(
+    def test_a_process_that_ends_without_a_report_has_a_reason(
         self, tmp_path: Path, code: str, reason: str
     ) -> None:
         ends, _ = self.ends(tmp_path, code, 1)

@@ -29,8 +29,8 @@ def test_the_empty_name_is_the_oldest_criterion(workspace: Workspace) -> None:
 def test_the_exit_of_the_worker_is_a_problem_until_it_is_ready_again(workspace: Workspace) -> None:
     workspace._receive(WorkerEnd("it was killed", was_ready=False).message(2))
     expected = (
-        "The training process ended (it was killed) and is started again in 2 s; all answers are "
-        "saved. If this message stays, close other programs, or group fewer images at a time."
+        "The training process ended (it was killed) and is restarted in 2 s; all answers are "
+        "saved. If this message persists, close other programs, or group fewer images at a time."
     )
     assert (workspace.problem or "", workspace.n_worker_exits) == (expected, 1)
     workspace._receive({"event": "ready"})

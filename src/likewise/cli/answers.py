@@ -153,7 +153,7 @@ def repair(session: SessionPath, as_json: AsJson = False) -> None:
     done = repair_session(session)
     if done.invalid:
         lines = ", ".join(map(str, done.invalid[:10])) + ", …" * (len(done.invalid) > 10)
-        print_note(f"Lines of the journal left out, because they are not valid: {lines}")
+        print_note(f"Invalid lines of the journal were skipped: {lines}")
     if as_json:
         print_json(
             {

@@ -84,7 +84,7 @@ def print_note(text: str) -> None:
 
 
 def print_note_list(title: str, lines: Sequence[object]) -> None:
-    """Print a title and the lines below it on stderr; of a long list only the first lines."""
+    """Print a title and the lines below it on stderr; only the first lines of a long list."""
     if not lines:
         return
     print_note(title)

@@ -116,14 +116,14 @@ def export(
 def _write(
     session: "Session", path: Path | None, by: str, to: str, options: "dict[str, Any]"
 ) -> "Exported":
-    """Write the groups in one format; without a path, keywords are written beside the images."""
+    """Write the groups in one format; without a path, keywords are written next to the images."""
     from likewise.session.export.folders import export_folders
     from likewise.session.export.formats import export_csv
     from likewise.session.export.xmp import export_xmp
 
     if to == "xmp":
         return export_xmp(session, path, by, **options)
-    assert path is not None  # only keywords are written beside the images
+    assert path is not None  # only keywords are written next to the images
     if to == "csv":
         return export_csv(session, path, by, **options)
     if to == "folders":

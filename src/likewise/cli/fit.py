@@ -86,18 +86,13 @@ def fit(
     check_image_folder(folder, "fit")
     if out is not None:
         check_parent_folder(out)
-    if trains_network and encoder is not None:
-        raise InvalidParameterError(
-            f"--from-scratch trains a network on the images, so --encoder {encoder} would not be "
-            "used; leave one of them out."
-        )
+    if trains_network:
+        _check_no_encoder(encoder)
     check_encoder(encoder or BUNDLED)
     check_words(words, encoder or BUNDLED)
     given = as_settings(settings) | ({} if words is None else {"words": words})
-    untrained = make_method(method, k, preset=preset, settings=given, seed=seed)
-    model = (
-        from_scratch(untrained) if trains_network else with_encoder(untrained, encoder or BUNDLED)
-    )
+    model = make_method(method, k, preset=preset, settings=given, seed=seed)
+    model = from_scratch(model) if trains_network else with_encoder(model, encoder or BUNDLED)
     with ProgressBars() as bars, FitSession(folder, session, by, k, bars) as fit_session:
         name_groups(fit_session.session, fit_session.by, words)
         imported = None if answers is None else fit_session.import_answers(answers, strict=strict)
@@ -111,6 +106,15 @@ def fit(
         print_json({**row, "model": str(out) if out else None, "answers": result})
     else:
         _print_summary(row, out)
+
+
+def _check_no_encoder(encoder: str | None) -> None:
+    """Raise if --encoder is given with --from-scratch."""
+    if encoder is not None:
+        raise InvalidParameterError(
+            f"--from-scratch trains a network on the images, so --encoder {encoder} would not be "
+            "used; leave one of them out."
+        )
 
 
 def _as_json(

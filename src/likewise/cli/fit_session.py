@@ -1,4 +1,4 @@
-"""Work of `likewise fit`: open the session, import answers, train the model, save its results."""
+"""FitSession of `likewise fit`: opens the session, imports answers, trains, saves the results."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass

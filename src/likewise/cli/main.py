@@ -67,7 +67,7 @@ class CommandGroup(TyperGroup):
         return [*super().list_commands(ctx), *_plugins()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; one of another package is imported only now."""
+        """Return a command; a command of another package is imported here, when it is used."""
         found = super().get_command(ctx, cmd_name)
         plugin = None if found is not None else _plugins().get(cmd_name)
         return found if plugin is None else typer.main.get_command(plugin.load())
@@ -76,7 +76,7 @@ class CommandGroup(TyperGroup):
         """Run the command.
 
         The exit code is 0, 1 for an error of this package, 2 for wrong usage and
-        a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe is gone.
+        a missing extra, 130 for Ctrl+C, and 141 if the reader of a pipe has closed it.
         """
         try:
             with warnings_as_notes():

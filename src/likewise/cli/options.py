@@ -58,13 +58,13 @@ Offline = Annotated[
     typer.Option(
         "--offline",
         callback=set_offline,
-        help="Download nothing: an encoder that is not on this machine is an error.",
+        help="Download nothing; an encoder that is not on this machine is an error.",
     ),
 ]
 FromScratch = Annotated[bool, typer.Option("--from-scratch", help="Train a network on the images.")]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")
+    bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")
 ]
 Raw = Annotated[
     bool,

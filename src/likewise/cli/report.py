@@ -16,7 +16,7 @@ def report(
         Path | None, typer.Option("-o", "--out", help="HTML file; default report-NAME.html.")
     ] = None,
     no_curve: Annotated[
-        bool, typer.Option("--no-curve", help="Leave out the learning curve; takes no training.")
+        bool, typer.Option("--no-curve", help="Omit the learning curve, which needs training.")
     ] = False,
     encoder: EncoderName = None,
     offline: Offline = False,
@@ -24,9 +24,9 @@ def report(
 ) -> None:
     """Write a report about the groups of a session as one self-contained HTML file.
 
-    It has the learning curve, the estimated accuracy, the sizes of the groups, which groups are
-    confused, and example images. For the curve the answers are replayed; give the --encoder that
-    the session was started with.
+    It contains the learning curve, the estimated accuracy, group sizes, confused groups, and
+    example images. The curve is computed by replaying the answers; give the --encoder that the
+    session was started with.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Helpers of the commands: find and open a session, read image folders, embed images."""
+"""Shared steps of the commands: find and open a session, read image folders, embed images."""
 
 import shlex
 from collections.abc import Sequence
@@ -123,8 +123,8 @@ def open_vectors(place: str, path: Path, pictures: str | None, sample: int | Non
     if n_sampled < source.n_rows:
         print_note(
             f"The session has a random sample of {n_sampled:,} of "
-            f"{count_noun(source.n_rows, 'vector')}; `likewise predict {path} {place}` gives all "
-            "of them a group."
+            f"{count_noun(source.n_rows, 'vector')}; `likewise predict {path} {place}` "
+            "assigns all of them to groups."
         )
     return opened
 
@@ -231,7 +231,8 @@ def read_images(
 
 def embedding_cache() -> "EmbeddingCache | None":
     """Return the embedding cache of the user; None, with a note, if it cannot be written."""
-    from likewise.embedding.cache import default_cache_folder, user_cache
+    from likewise.embedding.cache import user_cache
+    from likewise.operating_system import default_cache_folder
 
     store = user_cache()
     if store is None:

@@ -1,4 +1,4 @@
-"""Shards on the command line: what `likewise embed` and `likewise predict` share with engines."""
+"""Sharded runs of `likewise embed` and `likewise predict`: options, engine, progress, summary."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -24,7 +24,7 @@ from likewise.errors import InvalidParameterError, LikewiseError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from likewise.cli.console import ProgressBars
     from likewise.server.security import AccessTokens, Person
@@ -60,7 +60,7 @@ Port = Annotated[
 Host = Annotated[
     str,
     typer.Option(
-        "--host", help="Address to listen on; with others than 127.0.0.1, others can connect."
+        "--host", help="Address to listen on; other machines can reach all but 127.0.0.1."
     ),
 ]
 Roots = Annotated[
@@ -86,14 +86,14 @@ Vectors = Annotated[
 ]
 Sample = Annotated[
     int | None,
-    typer.Option("--sample", min=2, help="With --vectors: rows of the session; 20,000."),
+    typer.Option("--sample", min=2, help="With --vectors: rows in the session; default 20,000."),
 ]
 People = Annotated[
     list[str] | None,
     typer.Option(
         "--person",
         metavar="NAME=ROLE",
-        help="A link for a person, role answer, review or admin; repeatable.",
+        help="Print a link for a person; roles: answer, review, admin. Repeatable.",
     ),
 ]
 
@@ -123,12 +123,13 @@ def start(
     to continue. Nothing leaves this machine. Ctrl+C stops it. Without a folder, a page shows your
     recent sessions and lets you choose one; without --by, the page asks for it.
 
-    With --vectors, any number of images is grouped by vectors computed before: the session has a
-    random sample of them, and `likewise predict SESSION VECTORS` gives all others a group. FOLDER
-    is then where the images are, to show them; without it, their names are shown.
+    With --vectors, any number of images is grouped by precomputed vectors: the session contains a
+    random sample of them, and `likewise predict SESSION VECTORS` assigns all others to groups. The
+    images are then read from FOLDER when they are shown; without it, their names are shown.
 
-    With --person NAME=ROLE, each person gets a link: their answers have their name, and the role
-    says what they may do. One question in eight is asked of two people, for their agreement.
+    With --person NAME=ROLE, each person gets a link. Their answers are recorded under this name,
+    and the role determines what they may do. One question in eight is asked of two people, to
+    measure their agreement.
 
     \b
     Example:
@@ -140,7 +141,6 @@ def start(
     """
     from likewise.embedding.registry import DEFAULT_ENCODER as BUNDLED
     from likewise.server.serve import ANY_HOST, PageAddress, bind_preferred, choose_token
-    from likewise.session.create import default_session_path
     from likewise.workspace.workspace import Workspace
 
     host = ANY_HOST[0] if lan and host == "127.0.0.1" else host
@@ -151,19 +151,10 @@ def start(
         _serve_start_page(roots, host, port, browser=not no_browser)
         return
     _check_options(by, k, words, vectors)
-    if vectors is None:
-        assert source is not None  # checked above
-        folder = _checked_images(source, encoder)
-        check_words(words, encoder or BUNDLED)
-        path = session or default_session_path(folder)
-    else:
-        path = session or session_of_vectors(vectors)
+    path, open_session = _session_to_open(source, session, encoder, words, vectors, sample)
     last = _last_address(path, host)
     with bind_preferred(host, port, last) as bound:
-        if vectors is None:
-            opened, is_complete = _open_session(folder, path)
-        else:
-            opened, is_complete = open_vectors(vectors, path, source, sample), True
+        opened, is_complete = open_session()
         _ensure_criterion(opened, by, k, words)
         page = PageAddress(host, bound.getsockname()[1], choose_token(last, keep=keep_token))
         workspace = Workspace(
@@ -176,19 +167,20 @@ def start(
         _serve(workspace, bound, page, roots, people, browser=not no_browser)
 
 
-def _checked_images(source: str, encoder: str | None) -> Path:
-    """Return the folder or table of images, after checking it and the name of the encoder."""
+def _checked_images(source: str, encoder: str | None, words: str | None) -> Path:
+    """Return the folder or table of images, after checking it, the encoder and the words."""
     from likewise.embedding.registry import DEFAULT_ENCODER, check_encoder
 
     folder = local_images(source)
     check_image_folder(folder, "start")
     check_encoder(encoder or DEFAULT_ENCODER)
+    check_words(words, encoder or DEFAULT_ENCODER)
     return folder
 
 
 def _check_sample(sample: int | None, vectors: str | None) -> None:
     if sample is not None and vectors is None:
-        raise InvalidParameterError("--sample needs --vectors; of a folder, all images are used.")
+        raise InvalidParameterError("--sample needs --vectors; all images of a folder are used.")
 
 
 def _people(given: list[str] | None) -> "list[Person]":
@@ -272,6 +264,29 @@ def _check_options(by: str, k: int | None, words: str | None, vectors: str | Non
             f"-k must be an integer >= 2, got {k}; leave -k out if the number of groups is not "
             "known."
         )
+
+
+def _session_to_open(
+    source: str | None,
+    session: Path | None,
+    encoder: str | None,
+    words: str | None,
+    vectors: str | None,
+    sample: int | None,
+) -> "tuple[Path, Callable[[], tuple[Session, bool]]]":
+    """Check the images or vectors; return the path of the session and a function that opens it.
+
+    The function returns the session and whether it is complete, as `_open_session` does.
+    """
+    from likewise.session.create import default_session_path
+
+    if vectors is not None:
+        path = session or session_of_vectors(vectors)
+        return path, lambda: (open_vectors(vectors, path, source, sample), True)
+    assert source is not None  # checked by `start`
+    folder = _checked_images(source, encoder, words)
+    path = session or default_session_path(folder)
+    return path, lambda: _open_session(folder, path)
 
 
 def _open_session(folder: Path, path: Path) -> "tuple[Session, bool]":

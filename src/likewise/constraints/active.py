@@ -1,19 +1,63 @@
 """Active constraints (of answers that contradict no earlier one), and the proofs of relations."""
 
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from likewise.constraints.answers import LazyMap
 from likewise.constraints.closure import Closure
 from likewise.constraints.constraint import Constraint, GivenRelation
 from likewise.constraints.question import Relation
+from likewise.types import Indexes
 
 Edge = tuple[int, int, int, int]  # first node, second node, relation, answer id
+Column = npt.NDArray[np.integer[Any]]
 Trail = dict[int, tuple[int, Edge] | None]  # state -> the state before it and the edge between
 UNLIMITED = sys.maxsize
+
+
+class Edges(dict[int, list[Edge]]):
+    """The edges at each node, in the order they were added.
+
+    Edges that are added at once are kept as arrays; those at a node are made when it is first
+    looked at.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: tuple[Column, ...] = ()
+        self._order, self._starts = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+        self._is_sorted = True
+
+    def __missing__(self, node: int) -> list[Edge]:
+        if not self._is_sorted:
+            self._sort()
+        edges: list[Edge] = []
+        if node + 1 < len(self._starts):
+            here = self._order[self._starts[node] : self._starts[node + 1]]
+            edges = list(zip(*(column[here].tolist() for column in self._columns), strict=True))
+        self[node] = edges
+        return edges
+
+    def add_first(self, *columns: Column) -> None:
+        """Add the first edges: both nodes, relation and answer id of each."""
+        self._columns, self._is_sorted = columns, False
+
+    def _sort(self) -> None:
+        """Sort the first edges by node; at each node they stay in their order."""
+        ends = np.stack(self._columns[:2], axis=1).ravel()
+        self._order = (np.argsort(ends, kind="stable") // 2).astype(np.int32)
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(ends))])
+        self._is_sorted = True
+
+    def append(self, edge: Edge) -> None:
+        """Add an edge."""
+        self[edge[0]].append(edge)
+        self[edge[1]].append(edge)
 
 
 class ChainSearch:
@@ -26,8 +70,8 @@ class ChainSearch:
 
     Parameters
     ----------
-    edges : mapping of int to list of tuple
-        The edges at each node; it may grow later.
+    edges : Edges
+        They may become more later.
     two_groups : bool
         Whether different from different is the same.
     is_linked : callable
@@ -37,16 +81,30 @@ class ChainSearch:
 
     def __init__(
         self,
-        edges: Mapping[int, Sequence[Edge]],
+        edges: Edges,
         two_groups: bool,
         is_linked: Callable[[int, int], bool],
     ) -> None:
         self._edges, self._two_groups, self._is_linked = edges, two_groups, is_linked
 
     def shortest(
-        self, first: int, second: int, relation: int, limit: int = UNLIMITED
+        self,
+        first: int,
+        second: int,
+        relation: int,
+        limit: int = UNLIMITED,
+        before: int = UNLIMITED,
     ) -> list[Edge] | None:
-        """Return a shortest chain that proves `relation`, or None if none is below `limit`."""
+        """Return a shortest chain that proves `relation`, or None if there is none.
+
+        Parameters
+        ----------
+        first, second, relation : int
+        limit : int
+            The chain must be shorter.
+        before : int
+            Only answers with lower ids are used.
+        """
         crossed = int(relation == Relation.DIFFERENT)
         ahead: Trail = {2 * first: None}
         back: Trail = {2 * second + crossed: None}
@@ -57,23 +115,27 @@ class ChainSearch:
         front, rear, length = list(ahead), list(back), 1
         while front and rear and length < limit:
             if self._n_edges(front) <= self._n_edges(rear):
-                front = self._step(front, ahead, crossings[0], second)
+                front = self._step(front, ahead, crossings[0], second, before)
                 meeting = next((state for state in front if state in back), None)
             else:
-                rear = self._step(rear, back, crossings[1], first)
+                rear = self._step(rear, back, crossings[1], first, before)
                 meeting = next((state for state in rear if state in ahead), None)
             if meeting is not None:
                 return _trace(ahead, meeting)[::-1] + _trace(back, meeting)
             length += 1
         return None
 
-    def _step(self, frontier: list[int], trail: Trail, crossing: int, goal: int) -> list[int]:
+    def _step(
+        self, frontier: list[int], trail: Trail, crossing: int, goal: int, before: int
+    ) -> list[int]:
         """Follow one edge from every state of `frontier`; return the states new to `trail`."""
         found = []
         for state in frontier:
             node, crossed = state >> 1, state & 1
-            for edge in self._edges.get(node, ()):
-                first, second, relation, _ = edge
+            for edge in self._edges[node]:
+                first, second, relation, number = edge
+                if number >= before:  # as are the further ones
+                    break
                 other = first + second - node
                 if relation > 0:
                     after = 2 * other + crossed
@@ -88,7 +150,7 @@ class ChainSearch:
 
     def _n_edges(self, frontier: list[int]) -> int:
         """Return how many edges the next step would look at."""
-        return sum([len(self._edges.get(state >> 1, ())) for state in frontier])
+        return sum([len(self._edges[state >> 1]) for state in frontier])
 
 
 def _trace(trail: Trail, state: int) -> list[Edge]:
@@ -121,7 +183,7 @@ class ActiveConstraints:
     """Active constraints with their closure, and the conflicts with their proofs.
 
     Answers are added in the order of the log and never removed: after a
-    retraction the log is replayed.
+    retraction the log is replayed, see `likewise.constraints.bulk_replay`.
 
     Parameters
     ----------
@@ -132,12 +194,13 @@ class ActiveConstraints:
     def __init__(self, n_images: int, *, two_groups: bool) -> None:
         self._n_images, self._two_groups = n_images, two_groups
         self.closure: Closure = Closure(n_images, two_groups=two_groups)
-        self.edges: defaultdict[int, list[Edge]] = defaultdict(list)  # node -> its edges
-        self.conflicts: dict[int, Proof] = {}  # answer id -> proof
+        self.edges: Edges = Edges()
+        self.conflicts: LazyMap[Proof] = LazyMap(self._proof_of_conflict)  # by answer id
+        self._contradicted: dict[int, Edge] = {}  # of conflicts whose proof is not made yet
         self.excluded: dict[int, tuple[int, ...]] = {}  # of a grid that is a conflict: its images
         self.names: dict[str, GroupName] = {}
         self._name_nodes: dict[str, int] = {}  # of names that an answer has used or tried to
-        self._name_of_answer: dict[int, str] = {}  # of the answers to label questions
+        self.name_of_answer: dict[int, str] = {}  # of the accepted answers to label questions
         self._search = ChainSearch(self.edges, two_groups, self.closure.is_linked)
 
     def add(
@@ -171,11 +234,40 @@ class ActiveConstraints:
             return 0, proof
         n_settled = self._link(edges)
         if isinstance(name, str) and name:
-            image, node, relation, _ = edges[0]
-            self._name_of_answer[answer_id] = name
-            if name not in self.names:
-                self.names[name] = GroupName(node, Relation(relation), answer_id, image)
+            self.use_name(name, answer_id, edges[0][0])
         return n_settled, ()
+
+    def use_name(self, name: str, answer_id: int, image: int) -> None:
+        """Record that an accepted answer gives an image a name."""
+        self.name_of_answer[answer_id] = name
+        if name not in self.names:
+            node = self._node_of_name(name)
+            assert node is not None  # the answer was accepted
+            self.names[name] = GroupName(*node, answer_id, image)
+
+    def add_consistent(
+        self, components: Indexes, first: Indexes, second: Indexes, relation: Column, ids: Column
+    ) -> None:
+        """Add the first relations, which do not contradict each other.
+
+        Parameters
+        ----------
+        components : array of shape (n_nodes,)
+            The component of each node; those after the images are the names in use.
+        first, second, relation, ids : array of shape (m,)
+            Both nodes and the relation, and the answer that states it.
+        """
+        self.closure.set_components(components, first[relation < 0], second[relation < 0])
+        self.edges.add_first(first, second, relation, ids)
+
+    def add_conflict(self, edge: Edge) -> None:
+        """Record an answer to a pair that contradicts earlier ones; its proof is made later."""
+        self._contradicted[edge[3]] = edge
+        self.conflicts.add(edge[3])
+
+    def _proof_of_conflict(self, answer_id: int) -> Proof:
+        first, second, relation, _ = self._contradicted.pop(answer_id)
+        return self._constraints(self._chain(first, second, -relation, before=answer_id))
 
     def add_grid(self, answer_id: int, relations: list[GivenRelation]) -> tuple[int, Proof]:
         """Add the relations of a grid that contradict neither earlier answers nor each other.
@@ -237,8 +329,7 @@ class ActiveConstraints:
         n_settled = 0
         for edge in edges:
             first, second, relation, _ = edge
-            self.edges[first].append(edge)
-            self.edges[second].append(edge)
+            self.edges.append(edge)
             n_settled += self.closure.link(first, second, relation)
         return n_settled
 
@@ -292,19 +383,19 @@ class ActiveConstraints:
                 return self._constraints(min(chains, key=len))
         return ()
 
-    def _chain(self, first: int, second: int, relation: int) -> list[Edge]:
+    def _chain(self, first: int, second: int, relation: int, before: int = UNLIMITED) -> list[Edge]:
         """Return the shortest chain that proves a relation that holds."""
-        best = self._chain_by_names(first, second) if relation < 0 else None
+        best = self._chain_by_names(first, second, before) if relation < 0 else None
         limit = UNLIMITED if best is None else len(best)
-        return self._search.shortest(first, second, relation, limit) or best or []
+        return self._search.shortest(first, second, relation, limit, before) or best or []
 
-    def _chain_by_names(self, first: int, second: int) -> list[Edge] | None:
+    def _chain_by_names(self, first: int, second: int, before: int) -> list[Edge] | None:
         """Return the shortest chain that shows that two components have different names."""
         name, other = self.closure.name_of(first), self.closure.name_of(second)
         if name is None or other is None or name == other:
             return None
-        here = self._search.shortest(first, name, Relation.SAME)
-        there = self._search.shortest(other, second, Relation.SAME)
+        here = self._search.shortest(first, name, Relation.SAME, before=before)
+        there = self._search.shortest(other, second, Relation.SAME, before=before)
         return None if here is None or there is None else here + there
 
     def _proof_against_third_name(self, image: int) -> Proof:
@@ -323,7 +414,7 @@ class ActiveConstraints:
     def _constraints(self, edges: list[Edge]) -> Proof:
         """Return edges as constraints."""
         return tuple(
-            Constraint(answer_id, first, self._name_of_answer[answer_id], Relation.SAME)
+            Constraint(answer_id, first, self.name_of_answer[answer_id], Relation.SAME)
             if second >= self._n_images
             else Constraint(answer_id, first, second, Relation(relation))
             for first, second, relation, answer_id in edges

@@ -64,6 +64,55 @@ class Closure:
             self._named[node] = node
         return node
 
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of images and names."""
+        return len(self._component)
+
+    def set_components(self, labels: Indexes, first: Indexes, second: Indexes) -> None:
+        """Link all nodes with equal labels, and add cannot-links; nothing was linked before.
+
+        Parameters
+        ----------
+        labels : array of shape (n_nodes,)
+            With two groups, nodes that differ from the same node have equal labels.
+        first, second : array of shape (m,)
+            The nodes of the cannot-links.
+        """
+        _, one_node, inverse, n_inside = np.unique(
+            labels, return_index=True, return_inverse=True, return_counts=True
+        )
+        components = one_node[inverse].astype(np.int64)
+        self._component = array("q", components.tobytes())
+        order = np.argsort(inverse, kind="stable")
+        ends = np.cumsum(n_inside)
+        for one in np.flatnonzero(n_inside > 1).tolist():
+            nodes = order[ends[one] - n_inside[one] : ends[one]].tolist()
+            self._members[nodes[0]] = nodes
+        n_images = np.bincount(components[: self.n_images], minlength=self.n_nodes)
+        used = np.flatnonzero(n_images > 1)
+        self._sizes.update(zip(used.tolist(), n_images[used].tolist(), strict=True))
+        names = list(self._named)
+        self._named = {int(components[name]): name for name in names}
+        for name in names:
+            component = int(components[name])
+            self._sizes.pop(name, None)
+            self._sizes[component] = int(n_images[component])
+        self._n_named = sum(self._sizes[component] for component in self._named)
+        self._set_cannot(components[first], components[second])
+
+    def _set_cannot(self, first: Indexes, second: Indexes) -> None:
+        """Add cannot-links between components."""
+        if not len(first):
+            return
+        n = self.n_nodes
+        codes = np.unique(np.concatenate([first * n + second, second * n + first]))
+        left, right = np.divmod(codes, n)
+        components, starts = np.unique(left, return_index=True)
+        ends = [*starts[1:].tolist(), len(right)]
+        for component, start, end in zip(components.tolist(), starts.tolist(), ends, strict=True):
+            self._cannot[component] = set(right[start:end].tolist())
+
     def is_linked(self, first: int, second: int) -> bool:
         """Return whether two nodes are in one component."""
         return self._component[first] == self._component[second]

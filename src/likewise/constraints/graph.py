@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.active import ActiveConstraints, Proof
+from likewise.constraints.answers import Answers
+from likewise.constraints.bulk_replay import replay_answers
 from likewise.constraints.closure import Closure, PseudoLinks
 from likewise.constraints.constraint import (
     AnswerResult,
@@ -60,6 +62,8 @@ class ConstraintGraph:
         Size of the collection; images are indexes into it.
     two_groups : bool
         Whether there are only two groups.
+    answers : Answers, optional
+        Answers to begin with, as if told one after the other; their images must be valid.
 
     Examples
     --------
@@ -72,14 +76,16 @@ class ConstraintGraph:
     (False, '3 = 9, 9 = 17')
     """
 
-    def __init__(self, n_images: int, *, two_groups: bool = False) -> None:
+    def __init__(
+        self, n_images: int, *, two_groups: bool = False, answers: Answers | None = None
+    ) -> None:
         if n_images < 1:
             raise InvalidParameterError(f"n_images must be an integer >= 1, got {n_images}.")
         self.n_images = n_images
         self.two_groups = two_groups
-        self._answers: dict[int, Answer] = {}
-        self._bad: dict[int, Answer] = {}  # the answers "bad image"
-        self._next_id = 0
+        self._answers = Answers() if answers is None else answers
+        self._bad = self._answers.given(BAD_IMAGE)
+        self._next_id = next(reversed(self._answers), -1) + 1
         self._active: ActiveConstraints | None = None  # None: to be replayed
         self._known_proofs: dict[int, Proof] = {}  # of the conflicts before the last retraction
         self._pseudo = PseudoLinks()
@@ -88,12 +94,12 @@ class ConstraintGraph:
     @property
     def answers(self) -> Mapping[int, Answer]:
         """All answers by id in the order of the log, including conflicts."""
-        return MappingProxyType(self._answers)
+        return self._answers
 
     @property
     def conflicts(self) -> Mapping[int, Proof]:
         """The answers that contradict earlier ones, each with its proof."""
-        return MappingProxyType(self._current().conflicts)
+        return self._current().conflicts
 
     @property
     def excluded(self) -> Mapping[int, tuple[int, ...]]:
@@ -102,7 +108,7 @@ class ConstraintGraph:
 
     @property
     def active_answers(self) -> dict[int, Answer]:
-        """The answers that are in force: no conflicts, and grids without excluded images."""
+        """The active answers: without conflicts, and grids without excluded images."""
         active = self._current()
         found = {n: a for n, a in self._answers.items() if n not in active.conflicts}
         for number, images in active.excluded.items():
@@ -129,10 +135,10 @@ class ConstraintGraph:
         as bad, except an image that has an active constraint. Of a grid the
         ticked images are bad.
         """
-        constrained, bad = self._current().edges, set[int]()
+        edges, bad = self._current().edges, set[int]()
         for answer in self._bad.values():
             if answer.question.kind == "pair":
-                bad.update(image for image in answer.question.images if image not in constrained)
+                bad.update(image for image in answer.question.images if not edges[image])
             elif answer.question.kind == "grid":
                 bad.update(answer.ticked)
             else:
@@ -205,7 +211,7 @@ class ConstraintGraph:
             del self._active.conflicts[answer_id]  # nothing of it was active
             self._active.excluded.pop(answer_id, None)
         elif answer.answer not in (CANNOT_TELL, BAD_IMAGE):  # it had active constraints
-            self._known_proofs, self._active = self._active.conflicts, None
+            self._known_proofs, self._active = self._active.conflicts.made(), None
             self._version += 1
 
     def relation(self, i: int, j: int) -> Relation:
@@ -275,28 +281,10 @@ class ConstraintGraph:
     def _current(self) -> ActiveConstraints:
         """Return the active constraints; replay the log if answers were retracted."""
         if self._active is None:
-            self._active = self._replay()
-        return self._active
-
-    def _replay(self) -> ActiveConstraints:
-        """Add all answers in their order to a new state.
-
-        A proof from before is used again if all its answers are still active:
-        to search for the shortest chain takes most of the time of a conflict.
-        """
-        active = ActiveConstraints(self.n_images, two_groups=self.two_groups)
-        for answer_id, answer in self._answers.items():
-            proof = self._known_proofs.get(answer_id, ())
-            is_valid = all(
-                used.answer_id in self._answers and used.answer_id not in active.conflicts
-                for used in proof
+            self._active = replay_answers(
+                self._answers, self.n_images, two_groups=self.two_groups, known=self._known_proofs
             )
-            relations = given_relations(answer, self.n_images)
-            if answer.question.kind == "grid":
-                active.add_grid(answer_id, relations)
-            else:
-                active.add(answer_id, relations, proof if is_valid else ())
-        return active
+        return self._active
 
     def _checked(self, indexes: npt.ArrayLike) -> Indexes:
         """Return image indexes as an array; raise if one is not valid."""

@@ -208,7 +208,7 @@ class Answer:
         return {}
 
     def as_pairs(self) -> "list[Answer]":
-        """Return the answers to pairs that a grid consists of; any other answer as it is."""
+        """Return the answers to pairs that a grid consists of; any other answer unchanged."""
         if self.question.kind != "grid" or self.answer != TICKED:
             return [self]
         shown = self.question.images[-1]
@@ -356,3 +356,27 @@ def _to_answer(question: Question, answer: Any) -> Answer:
     raise InvalidParameterError(
         f"An answer must be +1 (same), -1 (different), 0 (can't tell) or a string, got {answer!r}."
     )
+
+
+#: Assumed seconds of a person: fixed, per group shown, per image of a grid, per ticked image.
+PERSON_SECONDS = {
+    "pair": (2.0, 0.0, 0.0, 0.0),
+    "choice": (1.5, 0.2, 0.0, 0.0),
+    "grid": (1.5, 0.0, 0.3, 0.5),
+    "label": (3.0, 0.0, 0.0, 0.0),
+}
+
+
+def person_seconds(question: Question, n_ticked: float = 0) -> float:
+    """Return the assumed time of a person for the answer to one question, in seconds.
+
+    Examples
+    --------
+    >>> person_seconds(Question.pair(0, 1)), person_seconds(Question.choice(0, (1, 2), ("a", "b")))
+    (2.0, 1.9)
+    >>> person_seconds(Question.grid((0, 1, 2, 3), 4, "a"), n_ticked=1)
+    3.2
+    """
+    fixed, per_group, per_image, per_tick = PERSON_SECONDS[question.kind]
+    seconds = fixed + per_group * len(question.groups) + per_tick * n_ticked
+    return round(seconds + per_image * len(question.asked), 6)

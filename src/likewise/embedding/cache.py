@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 
 from likewise.embedding.embeddings import (
     Bytes,
@@ -17,6 +16,7 @@ from likewise.embedding.embeddings import (
 )
 from likewise.embedding.vector_file import Rows, VectorFile, to_storage
 from likewise.errors import EncoderError
+from likewise.operating_system import default_cache_folder
 from likewise.types import Floats, Indexes
 
 
@@ -45,7 +45,7 @@ class EmbeddingCache:
         return VectorFile(self.folder, encoder.name, encoder.blocks, storage_dtype(encoder))
 
     def local_features(self, encoder: Encoder) -> VectorFile:
-        """Return the cached patch vectors of one encoder, stored beside its vectors."""
+        """Return the cached patch vectors of one encoder, stored in files next to its vectors."""
         widths = grid_widths(patch_grids(encoder))
         return VectorFile(self.folder, f"{encoder.name}-places", widths, "uint8")
 
@@ -169,13 +169,6 @@ def _concatenated(
             )
     rows: Rows = np.concatenate([encoded[name] for name in widths], axis=1)
     return rows.astype(dtype, copy=False)
-
-
-def default_cache_folder() -> Path:
-    """Return ``$LIKEWISE_CACHE``, or the user's cache folder."""
-    if chosen := os.environ.get("LIKEWISE_CACHE"):
-        return Path(chosen).expanduser()
-    return Path(platformdirs.user_cache_dir("likewise", appauthor=False))
 
 
 def user_cache() -> EmbeddingCache | None:

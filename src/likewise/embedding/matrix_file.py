@@ -1,4 +1,4 @@
-"""Read vectors that were computed elsewhere, from a NumPy or Parquet file, in place of images."""
+"""Read precomputed vectors from a NumPy or Parquet file, as input instead of images."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A folder of Parquet files (shards) with one row per image: written, resumed and checked."""
+"""ShardFolder: Parquet files with one row per image, which are written, resumed and checked."""
 
 import hashlib
 import io

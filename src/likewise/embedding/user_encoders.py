@@ -31,7 +31,7 @@ _DTYPES: Mapping[str, Any] = {
 
 
 def as_encoder(given: Any, *, allow_download: bool = True) -> Encoder:
-    """Return whatever a user gives as ``encoder=`` as an encoder.
+    """Return an encoder for any value that a user gives as ``encoder=``.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class OnnxEncoder:
 
     Size and normalisation are read from the metadata ``size``, ``mean`` and ``std`` of the file
     (numbers separated by commas); by default the size of the input, else 224, and those of
-    ImageNet. An input of type uint8 gets the pixels as they are.
+    ImageNet. An input of type uint8 receives the pixels unchanged.
 
     Parameters
     ----------

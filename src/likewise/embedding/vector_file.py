@@ -4,7 +4,7 @@
 columns on its first line and the content hash of each row on the following ones. A row exists
 once its hash is complete, and the hash is written after the row. Anything beyond, from a writer
 that was killed or a full disk, is ignored and overwritten. If a hash occurs twice, its last row
-counts: a damaged row is computed again and appended. If a file is damaged, it is made anew.
+is used: a damaged row is computed again and appended. A damaged file is replaced by an empty one.
 """
 
 import errno
@@ -224,7 +224,7 @@ class VectorFile:
             self._rows.pop(identity, None)
 
     def _open(self) -> None:
-        """Read the index, or create it; damaged files are made anew."""
+        """Read the index, or create it; damaged files are replaced by empty ones."""
         if not self._index.exists():
             make_folder(self._folder)
             with self._lock:

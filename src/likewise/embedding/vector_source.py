@@ -1,4 +1,4 @@
-"""VectorSource: any number of vectors from a NumPy file or Parquet files, read in parts."""
+"""VectorSource: any number of vectors from a NumPy file or Parquet files, read in chunks."""
 
 import hashlib
 import json
@@ -186,7 +186,7 @@ class VectorSource:
             )
 
     def _count(self, name: str) -> tuple[int, int | None]:
-        """Return the number of rows of a file, and their length if the file says so."""
+        """Return the number of rows of a file, and their length if the file states it."""
         with self._folder.open(name) as opened:
             kind = opened.schema_arrow.field(self._columns[-1]).type
             return opened.metadata.num_rows, getattr(kind, "list_size", None)
@@ -237,7 +237,7 @@ class VectorSource:
 
 
 def _vector_columns(schema: Any, place: str) -> list[str]:
-    """Return the columns of hash and name, as far as there are any, and the one of vectors."""
+    """Return the columns of hash and name, or None without them, and the column of vectors."""
     lists = list_columns(schema)
     if len(lists) != 1:
         raise InvalidParameterError(

@@ -20,11 +20,11 @@ from likewise.estimators.fit_rounds import (
     Watch,
     ask_oracle,
     run_rounds,
+    warn_conflicts,
     warn_exhausted,
 )
 from likewise.estimators.params import check_n_clusters, draw_seed, preset_values, resolve
-from likewise.estimators.parts import Learner, QueryState, Questioner
-from likewise.estimators.scikit_learn import ScikitLearnEstimator
+from likewise.estimators.parts import Learner, QueryState, Questioner, ScikitLearnEstimator
 from likewise.types import Floats, Indexes, Progress, silent
 
 if TYPE_CHECKING:
@@ -154,10 +154,12 @@ class InteractiveClusterer(ScikitLearnEstimator):
         return questions
 
     def tell(self, questions: Iterable[Any], answers: Sequence[Any]) -> Self:
-        """Add answers: `Answer` objects, relations, +1/-1/0, or words such as "same"."""
+        """Add answers: `Answer` objects, relations, +1/-1/0, or words such as "same".
+
+        One that contradicts earlier answers is kept but not used, and gives a warning.
+        """
         check_is_fitted(self, "constraints_")
-        for answer in to_answers(questions, answers):
-            self.tell_one(answer)
+        warn_conflicts([self.tell_one(answer) for answer in to_answers(questions, answers)])
         return self
 
     def tell_one(self, answer: Answer) -> AnswerResult:
@@ -237,16 +239,17 @@ class InteractiveClusterer(ScikitLearnEstimator):
 
     def ask_oracle(self, oracle: "Oracle", n: int) -> None:
         """Have `oracle` answer `n` questions, or as many as are open."""
-        while n > 0:
+        n_left = n
+        while n_left > 0:
             try:
-                questions = self.ask(min(n, self.questioner_.ask_again_after or n))
-            except PoolExhaustedError as error:
-                questions = self.questioner_.propose(n, self.query_state(), allow_fewer=True)
+                questions = self.ask(min(n_left, self.questioner_.ask_again_after or n_left))
+            except PoolExhaustedError:
+                questions = self.questioner_.propose(n_left, self.query_state(), allow_fewer=True)
                 self.n_asked_ += len(questions)
-                warn_exhausted(error, len(questions))
-                n = 0
+                warn_exhausted(n, n - n_left + self.put(questions, oracle))
+                return
             n_put = self.put(questions, oracle)
-            n = n - n_put if n_put else 0  # nothing was left to ask
+            n_left = n_left - n_put if n_put else 0  # nothing was left to ask
 
     def put(self, questions: Sequence[Question], oracle: "Oracle") -> int:
         """Have `oracle` answer questions that earlier answers do not imply; return how many."""

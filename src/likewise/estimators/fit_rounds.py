@@ -4,9 +4,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import Answer, Question
-from likewise.errors import InvalidParameterError, LikewiseWarning, PoolExhaustedError
+from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.types import Floats, Indexes, Progress
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def run_rounds(
     progress: Progress,
     watch: Watch | None,
 ) -> None:
-    """Warm up, then ask and train in rounds; the plan says whether questions are in batches."""
+    """Warm up, then ask and train in rounds; the plan determines whether batches ask questions."""
     in_batches = BatchQuestions.of(estimator, oracle)
     if in_batches is not None:
         with in_batches:
@@ -83,9 +84,26 @@ def is_implied(question: Question, graph: ConstraintGraph) -> bool:
     return False
 
 
-def warn_exhausted(error: PoolExhaustedError, n_left: int) -> None:
+def warn_exhausted(n_wanted: int, n_asked: int) -> None:
     """Warn that `fit` asked fewer questions than it was allowed to."""
-    warnings.warn(f"{error} Asked the {n_left} that were left.", LikewiseWarning, stacklevel=6)
+    warnings.warn(
+        f"Of the {n_wanted} questions of this round {n_asked} were asked: nothing else is open. "
+        "Lower n_questions, or give more images.",
+        LikewiseWarning,
+        stacklevel=6,
+    )
+
+
+def warn_conflicts(results: Sequence[AnswerResult]) -> None:
+    """Warn about answers that contradict earlier ones."""
+    n_conflicts = sum(not result.accepted for result in results)
+    if n_conflicts:
+        warnings.warn(
+            f"Answers must not contradict earlier ones, got {n_conflicts} of {len(results)} that "
+            "do; they are kept but not used. constraints_.conflicts has them with their proofs.",
+            LikewiseWarning,
+            stacklevel=3,
+        )
 
 
 class BatchQuestions:
@@ -113,7 +131,7 @@ class BatchQuestions:
 
     @staticmethod
     def check(estimator: "InteractiveClusterer") -> None:
-        """Raise if the plan wants questions inside batches and the method cannot ask them."""
+        """Raise if the plan has questions inside batches and the method cannot ask them."""
         can_ask = (
             estimator.learner_.supports_batch_queries
             and estimator.questioner_.supports_batch_queries

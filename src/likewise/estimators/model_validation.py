@@ -1,4 +1,4 @@
-"""Validation of a model folder before anything in it is used; the file may be from anybody.
+"""Validation of a model folder, which may come from an untrusted source, before it is used.
 
 `check_model_file` checks keys, types, shapes and finiteness of what a file contains, and
 `check_prediction` that the model built from it predicts. Neither changes anything.
@@ -57,7 +57,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def check_model_file(path: Path, arrays: Arrays, saved: Mapping[str, Any]) -> None:
-    """Raise unless the content of a model folder, in the present format, is consistent.
+    """Raise unless the content of a model folder, in the current format, is consistent.
 
     Raises
     ------

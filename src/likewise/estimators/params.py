@@ -1,6 +1,6 @@
 """Parameters of estimators: TrainingPlan, NetworkConfig, presets, and ``KEY=VALUE`` texts.
 
-Parameters of release 0.1 that are gone are ignored.
+Parameters of release 0.1 that were removed are ignored.
 """
 
 import inspect
@@ -211,7 +211,7 @@ def draw_seed(random_state: Any) -> int:
 _E = TypeVar("_E")
 
 #: Names of release 0.1 -> present names, for saved models, sweep files and ``--set``.
-#: None: the parameter is gone and its value is ignored.
+#: None: the parameter was removed and its value is ignored.
 RENAMED_FIELDS: Mapping[str, str] = {
     "cadence": "query_timing",
     "linked_share": "constrained_fraction",
@@ -243,7 +243,7 @@ def preset_values(cls: type, name: str) -> dict[str, Any]:
 
 
 def resolve(estimator: _E) -> _E:
-    """Return an estimator with the parameters in force: defaults, then preset, then changes.
+    """Return an estimator with the effective parameters: defaults, then preset, then changes.
 
     A parameter that has its default value takes the preset's; any other value is the user's
     and stays. An estimator cannot know whether its default was given explicitly, since `clone`
@@ -258,7 +258,7 @@ def resolve(estimator: _E) -> _E:
 
 
 def parameters_in_force(estimator: object) -> dict[str, Any]:
-    """Return the parameters in force of an estimator by name; see `resolve`."""
+    """Return the effective parameters of an estimator by name; see `resolve`."""
     plain = defaults(type(estimator))
     given = {name: getattr(estimator, name) for name in plain}
     preset = given.get("preset")

@@ -1,11 +1,12 @@
-"""Base classes of the two parts of a method: `Learner` (trained) and `Questioner` (asks)."""
+"""Base classes of a method and of its two parts: `Learner` (trained) and `Questioner` (asks)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
@@ -182,3 +183,59 @@ class NoQuestions(Questioner):
     def propose(self, n: int, state: QueryState, *, allow_fewer: bool = False) -> list[Question]:
         """Return nothing."""
         return []
+
+
+if TYPE_CHECKING:
+
+    class ScikitLearnEstimator:
+        """scikit-learn's base classes of a method, with the types that scikit-learn lacks."""
+
+        n_features_in_: int
+        feature_names_in_: npt.NDArray[np.object_]
+
+        def __init__(self, *_: Any, **parameters: Any) -> None: ...
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the constructor parameters."""
+            raise NotImplementedError
+
+        def set_params(self, **params: Any) -> Self:
+            """Set constructor parameters."""
+            raise NotImplementedError
+
+        def set_output(
+            self, *, transform: Literal["default", "pandas", "polars"] | None = None
+        ) -> Self:
+            """Set in which container `transform` returns the representation."""
+            raise NotImplementedError
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            """Set which parameters of `fit` a pipeline or search passes on."""
+            raise NotImplementedError
+
+        def get_feature_names_out(self, input_features: Any = None) -> Any:
+            """Return the names of the columns of `transform`."""
+            raise NotImplementedError
+
+        def get_metadata_routing(self) -> Any:
+            """Return which parameters of `fit` are passed on."""
+            raise NotImplementedError
+
+        def _html_repr(self) -> str:
+            raise NotImplementedError
+
+        def __sklearn_tags__(self) -> Any:
+            raise NotImplementedError
+
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassNamePrefixFeaturesOutMixin,
+        ClusterMixin,
+        TransformerMixin,
+    )
+
+    class ScikitLearnEstimator(
+        ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
+    ):
+        """scikit-learn's base classes of a method, with the types that scikit-learn lacks."""

@@ -81,7 +81,7 @@ def load(
 
 
 def restore(model: "InteractiveClusterer", path: Path) -> None:
-    """Bring a freshly started model to the state of a checkpoint."""
+    """Restore a checkpoint into a newly started model."""
     arrays, saved = read_folder(path)
     check_model_file(path, arrays, saved)
     own = _description(model)
@@ -213,7 +213,7 @@ def _replace_folder(path: Path, new: Path) -> None:
 
 
 def read_folder(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-    """Return the arrays and the description in a model folder, as the present format has them.
+    """Return the arrays and the description in a model folder, in the current format.
 
     Raises
     ------

@@ -33,7 +33,7 @@ RECENT = 50  # answers during which a "can't tell" question is not asked again
 _WIDE_FACTOR = 10  # new images for each question with "anchored-wide"; else 1
 _ALL_PAIRS_UP_TO = 300  # images: every pair is a candidate up to here, a sample above
 _N_SAMPLED = 20_000
-_ASK_AGAIN_AFTER = 20  # answers after which anchored questions are chosen anew
+_ASK_AGAIN_AFTER = 20  # answers after which anchored questions are selected again
 
 
 class PairQuestioner(Questioner):
@@ -95,7 +95,7 @@ class PairQuestioner(Questioner):
         return _questions(chosen)
 
     def update(self, prediction: Prediction, state: QueryState) -> None:
-        """Keep the new rows of all images; the present ones become those of the last cycle."""
+        """Store the new rows of all images; the current ones become those of the last cycle."""
         rows = prediction.embeddings if prediction.query_rows is None else prediction.query_rows
         scaled = unit_rows(rows)
         if self.rows is not None and np.array_equal(scaled, self.rows):
@@ -141,11 +141,11 @@ class PairQuestioner(Questioner):
         return _questions(constraints.in_collection(chosen))
 
     def begin_cycle(self) -> None:
-        """Begin a new cycle: the present rows become those of the last cycle."""
+        """Begin a new cycle: the current rows become those of the last cycle."""
         self.previous = None if self.rows is None else self.rows.copy()
 
     def remember(self, indexes: Indexes, rows: FloatArray) -> None:
-        """Keep the newest rows of some images: n x d numbers in all, never n x n."""
+        """Store the newest rows of some images: n x d numbers in all, never n x n."""
         assert self.rows is not None  # see `update`
         self.rows[indexes] = unit_rows(rows)
 

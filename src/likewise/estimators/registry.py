@@ -129,7 +129,7 @@ def from_scratch(model: "InteractiveClusterer") -> "InteractiveClusterer":
 
 
 def with_encoder(model: "InteractiveClusterer", encoder: str) -> "InteractiveClusterer":
-    """Have a method work on the vectors of `encoder`, whatever backbone its preset has.
+    """Make a method use the vectors of `encoder` instead of the backbone of its preset.
 
     ``bundled`` may be another network in a later release; the model remembers which it is.
     """

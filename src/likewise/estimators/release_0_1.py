@@ -1,4 +1,4 @@
-"""Convert models and checkpoints written by release 0.1 to the present format and names."""
+"""Convert models and checkpoints written by release 0.1 to the current format and names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -101,7 +101,7 @@ def upgrade_method(method: str, parameters: Mapping[str, Any]) -> str:
 
 
 def upgrade_parameters(cls: type, saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return saved parameters under their present names."""
+    """Return saved parameters under their current names."""
     names = renamed_parameters(cls)
     found = {}
     for name, value in saved.items():
@@ -118,7 +118,7 @@ def _upgrade_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def upgrade_likewise_state(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the state of a saved model by present names; other states are returned unchanged.
+    """Return the state of a saved model under current names; other states are unchanged.
 
     Raises
     ------

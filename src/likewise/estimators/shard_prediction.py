@@ -34,7 +34,7 @@ class PackedModel:
     ----------
     content : bytes
     groups : mapping of int to str
-        Names of the clusters, as far as they have one.
+        Names of the clusters that have one.
     encoder : str
     """
 

@@ -101,7 +101,7 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Te
 
 
 class TrainingStep(nn.Module):
-    """What one step computes, as a module whose forward pass gives the loss terms.
+    """One training step as a module; its forward pass returns the loss terms.
 
     DistributedDataParallel averages the gradients of a module that runs once before each
     backward pass; a step here runs the network several times (views), and its loss may use only

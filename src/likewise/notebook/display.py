@@ -19,7 +19,7 @@ _N_EXAMPLES, _SIDE, _MAX_GROUPS = 6, 56, 30
 
 
 def summary_html(model: "InteractiveClusterer") -> str:
-    """Return a table of the groups of a fitted model, with their surest images."""
+    """Return a table of the groups of a fitted model, with their most confident images."""
     labels = model.labels_
     own = model.probabilities_[np.arange(len(labels)), labels]
     sizes = np.bincount(labels)

@@ -46,7 +46,7 @@ def _style() -> str:
 
 
 class AskWidget(anywidget.AnyWidget):
-    """Shows one question after the other; the answers go to the model, which trains in between.
+    """Shows one question after the other and passes the answers to the model, which it trains.
 
     The model must have been started (``model.start(X)``); made by ``model.ask_widget()``.
 
@@ -95,7 +95,7 @@ class AskWidget(anywidget.AnyWidget):
     # -- messages of the page -----------------------------------------------------
 
     def _receive(self, _: object, content: Mapping[str, Any], __: object) -> None:
-        """Act on what a person did; an error is shown and not raised in the kernel."""
+        """Handle an input of the person; an error is shown and not raised in the kernel."""
         try:
             if content.get("undo"):
                 self._undo()

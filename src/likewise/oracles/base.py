@@ -34,30 +34,6 @@ class Oracle(Protocol):
         """Return an answer for each question, in order."""
 
 
-#: Assumed seconds of a person: fixed, per group shown, per image of a grid, per ticked image.
-PERSON_SECONDS = {
-    "pair": (2.0, 0.0, 0.0, 0.0),
-    "choice": (1.5, 0.2, 0.0, 0.0),
-    "grid": (1.5, 0.0, 0.3, 0.5),
-    "label": (3.0, 0.0, 0.0, 0.0),
-}
-
-
-def person_seconds(question: Question, n_ticked: float = 0) -> float:
-    """Return the assumed time of a person for the answer to one question, in seconds.
-
-    Examples
-    --------
-    >>> person_seconds(Question.pair(0, 1)), person_seconds(Question.choice(0, (1, 2), ("a", "b")))
-    (2.0, 1.9)
-    >>> person_seconds(Question.grid((0, 1, 2, 3), 4, "a"), n_ticked=1)
-    3.2
-    """
-    fixed, per_group, per_image, per_tick = PERSON_SECONDS[question.kind]
-    seconds = fixed + per_group * len(question.groups) + per_tick * n_ticked
-    return round(seconds + per_image * len(question.asked), 6)
-
-
 class CountingOracle:
     """Forward questions to another oracle and count the answers.
 

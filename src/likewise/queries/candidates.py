@@ -93,7 +93,7 @@ def placing_pairs(
     Returns
     -------
     pairs : array of shape (at most n, 2)
-        Some may be implied by the answers to earlier ones: ask them one by one.
+        Some may be implied by the answers to earlier ones, so they must be asked one by one.
     """
     n_groups = pool.probabilities.shape[1]
     known = group_representatives(pool)

@@ -23,7 +23,7 @@ class SimilarityChange:
     .. math:: \mathrm{score}(i, j) = s_c\, |s_c - s_{c-1}|
 
     [OCC]_, "Pairwise Query Strategy". *Fidelity:* a cycle is an epoch; the embeddings of the
-    previous epoch are stored, (n, d), so that every pair can be scored whatever the batches.
+    previous epoch are stored, (n, d), so that every pair can be scored, in any batch.
     Pairs whose score is not positive are never asked: among dissimilar pairs the product
     would prefer those that changed least.
     """

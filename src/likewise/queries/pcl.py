@@ -119,7 +119,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class ConnectedJoint:
-    r"""`Joint`, which also prefers pairs whose answer joins two components of the answers.
+    r"""`Joint`, which also prefers pairs whose answer connects two components of the answers.
 
     Parameters
     ----------

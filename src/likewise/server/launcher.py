@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from likewise.errors import CollectionError, InvalidParameterError, LikewiseError, UnknownNameError
 from likewise.images.find_files import EXTENSIONS
 from likewise.server.requests import OpenRequest
-from likewise.server.routes import person_of
+from likewise.server.security import person_of
 from likewise.server.serve import ANY_HOST, is_open, lan_address, load_address, qr_svg
 from likewise.session.create import THUMBNAILS, default_session_path, read_root
 from likewise.session.database import Database
@@ -35,7 +35,7 @@ _OPEN_SECONDS = 300.0  # in which the page of a session must open
 
 @dataclass(frozen=True)
 class RecentSession:
-    """A session that was opened lately.
+    """A recently opened session.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class RecentSession:
 
 @dataclass(frozen=True)
 class BrowsedFolder:
-    """A folder that can be chosen: its subfolders, and the number of images directly in it."""
+    """A folder to choose from: its subfolders, and the number of images directly in it."""
 
     path: Path
     parent: Path | None
@@ -118,7 +118,7 @@ class Launcher:
     # -- what can be opened -------------------------------------------------------
 
     def recent(self) -> list[RecentSession]:
-        """Return the sessions opened lately, the latest first; unreadable ones are left out."""
+        """Return the recently opened sessions, the latest first; unreadable ones are omitted."""
         found = []
         for path in _recent_paths():
             try:
@@ -251,13 +251,13 @@ def _read_session(path: Path) -> RecentSession:
 
 FolderPath = Annotated[str, Query(max_length=4096, description="Empty: the first allowed folder.")]
 SessionNumber = Annotated[
-    int, fastapi.Path(ge=0, le=100, description="Of the list of recent sessions.")
+    int, fastapi.Path(ge=0, le=100, description="Position in the list of recent sessions.")
 ]
 ThumbnailName = Annotated[str, fastapi.Path(pattern=r"^[0-9a-f]{64}\.webp$")]
 
 
 class RecentResponse(BaseModel):
-    """A session opened lately; its thumbnails are at `/api/start/{number}/{name}`."""
+    """A recently opened session; its thumbnails are at `/api/start/{number}/{name}`."""
 
     name: str
     folder: str
@@ -268,7 +268,7 @@ class RecentResponse(BaseModel):
 
 
 class StartResponse(BaseModel):
-    """Sessions opened lately, the latest first, and the folders to choose images from."""
+    """Recently opened sessions, the latest first, and the folders to choose images from."""
 
     recent: list[RecentResponse]
     roots: list[str]
@@ -311,7 +311,7 @@ def start_router(launcher: Launcher) -> APIRouter:
 
     @router.get("/start")
     def get_start() -> StartResponse:
-        """Return the sessions opened lately and the folders below which images can be chosen."""
+        """Return the recently opened sessions and the folders below which images can be chosen."""
         recent = [
             RecentResponse(
                 name=one.folder.name,

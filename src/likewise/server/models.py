@@ -61,6 +61,7 @@ class EntryResponse(BaseModel):
     images: list[int]
     names: list[str]
     answer: str
+    group: str | None
     text: str
     template: str
     values: dict[str, str | int]
@@ -124,10 +125,12 @@ class AnswersResponse(BaseModel):
 class LabelIssueResponse(BaseModel):
     """An answer that the model finds unlikely, and its proof: the answers it follows from.
 
-    `probability` is the estimated probability that the answer is wrong.
+    `image` is the one whose group is unlikely, `probability` the estimated probability that the
+    answer is wrong.
     """
 
     answer: EntryResponse
+    image: int
     probability: float
     proof: list[EntryResponse]
 
@@ -212,7 +215,7 @@ class GallerySection(BaseModel):
     """The images of one section of the gallery, as ids in the order they are shown.
 
     `kind` is "group", or "bad" or "new" for images in no group. `n_images` counts all images,
-    also those that a filter or a search leaves out.
+    including those hidden by a filter or a search.
     """
 
     kind: Literal["group", "bad", "new"]
@@ -318,18 +321,27 @@ class UnnamedGroup(GroupName):
     images: list[int]
 
 
+class SkippedResponse(BaseModel):
+    """A file of the image folder that is not shown, and the reason."""
+
+    name: str
+    reason: str
+
+
 class StatusResponse(BaseModel):
     """Counts, estimated accuracy, conflicts and the state of the worker for one criterion.
 
     `version` is the version of the program, `results_version` that of the groups; `counts` has
     the number of active answers of each kind; `n_violations` counts answers that the model alone
-    would violate; `problem` is a message to show until it is solved.
+    would violate; `n_skipped` files are not shown, see `/api/skipped`; `problem` is a message to
+    show until it is solved.
     """
 
     version: str
     criterion: str
     n_images: int
     n_missing: int
+    n_skipped: int
     n_answers: int
     n_answers_trained: int
     counts: dict[str, int]
@@ -374,7 +386,7 @@ class ErrorResponse(BaseModel):
 class AgreementResponse(BaseModel):
     """How far two people agree; `kappa` is Cohen's, null where it is not defined.
 
-    `n_pairs` counts the pairs of images about which both have said something.
+    `n_pairs` is the number of image pairs whose relation follows from the answers of both.
     """
 
     first: str

@@ -55,14 +55,14 @@ class Presenter:
 
     @property
     def _names(self) -> list[str]:
-        """Return the displayed names of all images; made again when the images have changed."""
+        """Return the displayed names of all images; computed again when the images have changed."""
         names, displayed = self._images.names, self._displayed
         if displayed[0] is not names:
             displayed = self._displayed = names, [displayed_name(name) for name in names]
         return displayed[1]
 
     def question(self, question: Question, criterion: CriterionSession) -> QuestionResponse:
-        """Return a question with everything that is shown beside it."""
+        """Return a question with everything that the page shows with it."""
         is_grid = question.kind == "grid"
         images = question.asked if is_grid else question.images
         return QuestionResponse(
@@ -76,7 +76,7 @@ class Presenter:
         )
 
     def _unnamed(self, criterion: CriterionSession) -> UnnamedGroup | None:
-        """Return a group that a name is asked for."""
+        """Return the group for which the page asks a name."""
         found = criterion.status.unnamed_group()
         if found is None:
             return None
@@ -86,7 +86,7 @@ class Presenter:
         )
 
     def _offered(self, question: Question, criterion: CriterionSession) -> list[OfferedGroup]:
-        """Return the groups of a choice or of a grid, as they are shown."""
+        """Return the groups of a choice or of a grid as the page shows them."""
         groups = criterion.status.groups
         shown = [group.key for group in criterion.status.shown_groups()]
         digits = group_digits(question.groups, shown if len(shown) <= MAX_SHOWN else [])
@@ -145,6 +145,7 @@ class Presenter:
             images=images,
             names=[names[i] for i in images],
             answer=entry.answer,
+            group=entry.group,
             text=template.format(**values),
             template=template,
             values=values,
@@ -181,6 +182,7 @@ class Presenter:
         """Return an answer to review."""
         return LabelIssueResponse(
             answer=self.entry(issue.entry),
+            image=issue.image,
             probability=issue.probability,
             proof=[self.entry(entry) for entry in issue.evidence],
         )
@@ -194,6 +196,7 @@ class Presenter:
             criterion=criterion.name,
             n_images=len(self._images) - self._images.n_missing,
             n_missing=self._images.n_missing,
+            n_skipped=len(workspace.skipped_files),
             n_answers=status.n_answers,
             n_answers_trained=0 if results is None else results.n_answers,
             counts=status.counts(),
@@ -212,7 +215,7 @@ class Presenter:
 
 
 def _valid(model: type[Body], given: Mapping[str, Any] | None) -> Body | None:
-    """Return what a file of results says about its quality; None if it is not of this form."""
+    """Return the quality stored in a file of results; None if it has another form."""
     try:
         return None if given is None else model.model_validate(given)
     except ValidationError:
@@ -268,7 +271,7 @@ def _answer_text(answer: str, groups: Groups) -> str:
 
 
 def group_digits(offered: Sequence[str], all_keys: Sequence[str]) -> dict[str, int]:
-    """Return the digit key for each offered group: its number, whichever others are offered.
+    """Return the digit key for each offered group: its number, independent of the other groups.
 
     A group has the same digit in every question, so that a person can learn it. Groups without a
     number, or with a number above nine, take unused digits, first those after the last used one.

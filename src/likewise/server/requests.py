@@ -51,7 +51,7 @@ class AnswerRequest(RequestModel):
 class UndoRequest(RequestModel):
     """Whose newest action to undo; without `who`, the newest of all.
 
-    `entry` is the id of an entry: the action that wrote it is undone in place of the newest one.
+    `entry` is the id of an entry: the action that wrote it is undone instead of the newest one.
     """
 
     criterion: ShortText = ""
@@ -78,7 +78,7 @@ class NewGroupRequest(RequestModel):
 
 
 class GroupChangeRequest(RequestModel):
-    """The changes of a group; fields that are null stay as they are."""
+    """The changes of a group; fields that are null are not changed."""
 
     criterion: ShortText = ""
     name: ShortText | None = None
@@ -97,7 +97,7 @@ class NewCriterionRequest(RequestModel):
 
 
 class CriterionChangeRequest(RequestModel):
-    """The changes of a criterion; fields that are left out stay as they are.
+    """The changes of a criterion; omitted fields are not changed.
 
     `n_clusters` null: it grows with the answers. An empty text: made from the name.
     """

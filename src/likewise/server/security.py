@@ -50,7 +50,7 @@ _NOT_THIS_ROLE = (
     "role."
 )
 ROLES = {  # what each may do, for the message
-    "answer": "you can answer questions, undo your own answers, and look at everything",
+    "answer": "you can answer questions, undo your own answers, and see everything",
     "review": "you can answer, retract answers and change groups, but not criteria and folders",
     "admin": "you can do everything",
 }
@@ -101,26 +101,37 @@ class Person:
         return cls(name, role)
 
 
+def person_of(request: Request) -> Person | None:
+    """Return the person whose link was used; None for the link of the session."""
+    person: Person | None = getattr(request.state, "person", None)
+    return person
+
+
+def name_of(person: Person | None, given: str) -> str:
+    """Return the name of the person, or the one given in the request."""
+    return given if person is None else person.name
+
+
 class AccessTokens:
     """The tokens that open the page and the API.
 
-    The lasting token is printed by `likewise start` and sent by programs. A one-time token opens
+    The session token is printed by `likewise start` and sent by programs. A one-time token opens
     the page once, within `ONE_TIME_SECONDS`: other users of the machine can read the command line
-    of the browser that is started with it. The cookie is derived from the lasting token, so that
+    of the browser that is started with it. The cookie is derived from the session token, so that
     what a browser stores on disk does not contain it. The viewer's token gives read-only access.
 
     Parameters
     ----------
     token : str
-        The lasting token.
+        The session token, printed by `likewise start`.
     clock : callable
         Returns seconds.
     people : iterable of Person
-        Each gets a token, which does not change as long as the lasting token does not.
+        Each gets a token, which changes only if the session token does.
 
     Examples
     --------
-    >>> tokens = AccessTokens("the lasting token")
+    >>> tokens = AccessTokens("the session token")
     >>> once = tokens.issue_one_time()
     >>> tokens.use_one_time(once), tokens.use_one_time(once)
     (True, False)
@@ -142,7 +153,7 @@ class AccessTokens:
         self._one_time: dict[str, float] = {}  # hash of each unused token: end of its time
 
     def is_valid(self, token: str) -> bool:
-        """Return whether `token` is the lasting token."""
+        """Return whether `token` is the session token."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token)
 
     def is_cookie(self, value: str) -> bool:
@@ -172,7 +183,7 @@ class AccessTokens:
         return token
 
     def use_one_time(self, token: str) -> bool:
-        """Return whether a one-time token is valid; from then on it is not."""
+        """Return whether a one-time token is valid, and invalidate it."""
         end = self._one_time.pop(_hash(token), None)  # a hash: its comparison takes equal time
         return end is not None and self._clock() <= end
 

@@ -276,7 +276,7 @@ def load_address(session: Path) -> PageAddress | None:
 
 
 def choose_token(last: PageAddress | None, *, keep: bool) -> str:
-    """Return a new token, or the last one if it is to be kept and is long enough."""
+    """Return a new token; with `keep`, the last one if it is long enough."""
     if keep and last is not None and len(last.token) >= _MIN_TOKEN and last.token.isascii():
         return last.token
     return secrets.token_urlsafe(_TOKEN_BYTES)

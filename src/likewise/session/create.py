@@ -174,7 +174,7 @@ class Repaired:
 
 
 def repair(folder: Path) -> Repaired:
-    """Rebuild the database of a session from its journal, unless it is not damaged.
+    """Rebuild the database of a session from its journal if it is damaged.
 
     The damaged database is kept under another name.
 

@@ -12,7 +12,7 @@ from likewise.session.criteria import check_name
 if TYPE_CHECKING:
     from likewise.session.log import Entry
 
-# Distinguishable with most kinds of colour blindness (after Okabe and Ito). Grey comes late,
+# Distinguishable with most kinds of colour blindness (after Okabe and Ito). Grey is only the ninth,
 # because images without a group are grey as well.
 COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#6a3d9a"),

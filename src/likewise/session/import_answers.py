@@ -93,7 +93,7 @@ def import_answers(
     session : Session
     path : path
     into : str, optional
-        The criterion of all answers, whatever the lines contain.
+        The criterion for all answers, instead of the one in each line.
     strict : bool
         Whether to import nothing if any line is a problem; else the other lines
         are imported and the problems listed.

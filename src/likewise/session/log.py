@@ -116,16 +116,23 @@ def append(db: sqlite3.Connection, criterion: int, kind: str, **fields: Any) -> 
 
 def read(database: Database, criterion: int, after: int = 0) -> list[Entry]:
     """Return the entries of one criterion with an id greater than `after`, in order."""
-    rows = database.rows(
-        f"SELECT {_COLUMNS} FROM log WHERE criterion = ? AND id > ? ORDER BY id", criterion, after
+    return [to_entry_or_invalid(row) for row in read_rows(database, criterion, after)]
+
+
+def read_rows(
+    database: Database, criterion: int, after: int, limit: int = -1
+) -> list[tuple[Any, ...]]:
+    """Return the rows of at most `limit` entries, in order; with a negative `limit`, of all."""
+    return database.rows(
+        f"SELECT {_COLUMNS} FROM log WHERE criterion = ? AND id > ? ORDER BY id LIMIT ?",
+        *(criterion, after, limit),
     )
-    return [_to_entry_or_invalid(row) for row in rows]
 
 
 def find(database: Database, number: int) -> Entry | None:
     """Return the entry with this id, of any criterion."""
     rows = database.rows(f"SELECT {_COLUMNS} FROM log WHERE id = ?", number)
-    return _to_entry_or_invalid(rows[0]) if rows else None
+    return to_entry_or_invalid(rows[0]) if rows else None
 
 
 def now() -> str:
@@ -140,20 +147,20 @@ def _to_entry(row: tuple[Any, ...]) -> Entry:
         number,
         criterion,
         intern(kind),  # equal texts of many entries are kept once
-        _from_json(images),
+        parse_texts(images),
         intern(answer or ""),
         None if group is None else intern(group),
-        _from_json(groups) if groups else (),
+        parse_texts(groups) if groups else (),
         retracts,
         intern(who),
         at,
         seconds,
         action,
-        _from_json(ticked) if ticked else (),
+        parse_texts(ticked) if ticked else (),
     )
 
 
-def _to_entry_or_invalid(row: tuple[Any, ...]) -> Entry:
+def to_entry_or_invalid(row: tuple[Any, ...]) -> Entry:
     """Return a row as an entry; one that is not valid gets the kind `INVALID` and the reason."""
     try:
         entry = _to_entry(row)
@@ -187,7 +194,8 @@ def _to_json(values: tuple[str, ...]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
-def _from_json(text: str | None) -> tuple[str, ...]:
+def parse_texts(text: str | None) -> tuple[str, ...]:
+    """Return the strings of a JSON list; raise ValueError or TypeError if it is none."""
     values = json.loads(text) if text else []
     if not isinstance(values, list) or not {str}.issuperset(map(type, values)):
         raise ValueError("a list is not a JSON list of strings")
@@ -238,7 +246,7 @@ def stamped(answer: Answer) -> Answer:
 
 
 def kind_and_fields(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a line of the log as `append_action` wants it."""
+    """Return a line of the log in the form that `append_action` takes."""
     return line["kind"], {name: value for name, value in line.items() if name != "kind"}
 
 

@@ -5,10 +5,13 @@ import gc
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from likewise.constraints.answers import AnswerColumns, Answers, LazyMap
 from likewise.constraints.constraint import AnswerResult
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import RESERVED, Answer, Question
@@ -16,6 +19,7 @@ from likewise.constraints.serialization import answer_from_line
 from likewise.errors import InvalidParameterError, LikewiseError, LikewiseWarning
 from likewise.session.criteria import Criterion
 from likewise.session.database import Database
+from likewise.session.entry_columns import EntryColumns, read_columns
 from likewise.session.groups import Groups
 from likewise.session.images import Images
 from likewise.session.log import CONFIRM, INVALID, RETRACT, Entry, read
@@ -27,6 +31,13 @@ class Entries:
     A retraction makes an entry inactive; retracting the retraction makes it
     active again. So undo is an addition to the log, and unlimited.
 
+    Parameters
+    ----------
+    columns : EntryColumns, optional
+        Entries that were read at once.
+    ids : iterable of int
+        Their ids, and those of entries in between, which must be added or excluded at once.
+
     Examples
     --------
     >>> entries = Entries()
@@ -37,8 +48,9 @@ class Entries:
     (1, True)
     """
 
-    def __init__(self) -> None:
-        self.by_id: dict[int, Entry] = {}
+    def __init__(self, columns: EntryColumns | None = None, ids: Iterable[int] = ()) -> None:
+        self.by_id: LazyMap[Entry] = LazyMap(columns.of_id if columns else _not_read, ids)
+        self._changes: dict[int, Entry] = {}  # neither answers nor retractions
         self._retracting: defaultdict[int, set[int]] = defaultdict(set)  # active retractions of it
         self.last: int = 0
         self.invalid: dict[int, str] = {}  # entries that cannot be used, with the reason
@@ -49,7 +61,9 @@ class Entries:
         That is the entry itself, or the one a chain of retractions ends at.
         """
         self.by_id[entry.id] = entry
-        self.last = entry.id
+        self.last = max(self.last, entry.id)
+        if not entry.is_answer and entry.kind != RETRACT:
+            self._changes[entry.id] = entry
         concerned = entry
         while concerned.retracts is not None:
             retracting = self._retracting[concerned.retracts]
@@ -61,9 +75,11 @@ class Entries:
         return concerned
 
     def exclude(self, number: int, reason: str) -> None:
-        """Leave out the next entry, which cannot be used."""
+        """Skip the next entry, which cannot be used."""
         self.invalid[number] = reason
-        self.last = number
+        self.last = max(self.last, number)
+        if number in self.by_id:
+            del self.by_id[number]
 
     def is_active(self, number: int) -> bool:
         """Return whether an entry is not retracted by an active retraction."""
@@ -130,7 +146,15 @@ class Entries:
 
     def confirmed(self) -> dict[int, tuple[str, ...]]:
         """Return the confirmed answers, each with the images whose group was confirmed."""
-        return {int(one.answer): one.images for one in self.active() if one.kind == CONFIRM}
+        return {int(one.answer): one.images for one in self.changes() if one.kind == CONFIRM}
+
+    def changes(self) -> Iterator[Entry]:
+        """Yield the active entries that are neither answers nor retractions, in order."""
+        yield from (one for one in self._changes.values() if self.is_active(one.id))
+
+    def inactive(self) -> list[int]:
+        """Return the ids of the retracted entries."""
+        return [number for number, by in self._retracting.items() if by]
 
     def active(self, who: str | None = None) -> Iterator[Entry]:
         """Yield the active entries except retractions, in order, of one person or of all."""
@@ -140,8 +164,13 @@ class Entries:
 
     def last_active(self, who: str | None = None) -> Entry | None:
         """Return the newest active entry except retractions, of one person or of all."""
-        matching = (e for e in reversed(self.by_id.values()) if who in (None, e.who))
+        newest = (self.by_id[number] for number in reversed(self.by_id))
+        matching = (entry for entry in newest if who in (None, entry.who))
         return next((e for e in matching if e.kind != RETRACT and self.is_active(e.id)), None)
+
+
+def _not_read(number: int) -> Entry:
+    raise KeyError(number)
 
 
 class Replay:
@@ -158,26 +187,46 @@ class Replay:
         self._images = images
         self.criterion = criterion
         self.entries: Entries = Entries()
-        self._answers: dict[int, Answer] = {}  # of the valid entries
+        self._columns: AnswerColumns = AnswerColumns.of([])  # the answers that were read at once
+        self._answers: dict[int, Answer] = {}  # the other valid ones
         self.n_written: int = -1
         self._rebuild()
 
     def catch_up(self) -> None:
         """Read and apply the entries that were added to the log on disk."""
-        self.apply(read(self._database, self.criterion.id, self.entries.last))
+        if self.entries.last:
+            self.apply(read(self._database, self.criterion.id, self.entries.last))
+        else:
+            self._read_all()
+
+    def _read_all(self) -> None:
+        """Read the log, which may contain a million answers, and replay it."""
+        self.n_written = self._database.n_written
+        columns, others = read_columns(self._database, self.criterion, self._images)
+        ids = columns.answers.ids.tolist()
+        ids = sorted([*ids, *(entry.id for entry in others)]) if others else ids
+        self._columns, self.entries = columns.answers, Entries(columns, ids)
+        for entry in others:
+            reason = self._problem_of(entry)
+            if reason:
+                self.entries.exclude(entry.id, reason)
+            else:
+                self.entries.add(entry)
+        self.entries.last = max(ids, default=0)
+        self._rebuild()
 
     def apply(self, entries: Iterable[Entry]) -> list[AnswerResult]:
         """Apply the next entries of the log; return the results of the answers among them."""
         told: list[AnswerResult] = []
         self.n_written = self._database.n_written
-        needs_rebuild = self.entries.last == 0  # one replay is cheaper than many retractions
-        has_new = False
+        new: list[Entry] = []
+        needs_rebuild = False
         for entry in entries:
             reason = self._problem_of(entry)
             if reason:
                 self.entries.exclude(entry.id, reason)
                 continue
-            has_new = True
+            new.append(entry)
             concerned = self.entries.add(entry)
             if needs_rebuild:
                 continue
@@ -185,9 +234,7 @@ class Replay:
                 told.append(self._tell(entry))
             else:
                 needs_rebuild = not self._update(concerned)
-        if needs_rebuild and has_new:
-            told = self._rebuild()
-        return told
+        return self._rebuild(new) if needs_rebuild else told
 
     def _problem_of(self, entry: Entry) -> str:
         """Return why an entry of the log cannot be used; empty if it can."""
@@ -224,13 +271,37 @@ class Replay:
             return True
         return is_in_graph == self.entries.is_active(concerned.id)
 
-    def _rebuild(self) -> list[AnswerResult]:
-        """Replay all active entries into a new graph; return the results of the answers."""
-        self.graph: ConstraintGraph = ConstraintGraph(
-            len(self._images), two_groups=self.criterion.two_groups
-        )
+    def _rebuild(self, new: Sequence[Entry] = ()) -> list[AnswerResult]:
+        """Replay all active entries into a new graph; return the results of the new answers."""
         self._groups = self.read_groups()
-        return [self._tell(entry) for entry in self.entries.active() if entry.is_answer]
+        before = new[0].id if new else math.inf
+        self.graph: ConstraintGraph = ConstraintGraph(
+            len(self._images),
+            two_groups=self.criterion.two_groups,
+            answers=self._active_answers(before),
+        )
+        active = (entry for entry in new if self.entries.is_active(entry.id))
+        return [self._tell(entry) for entry in active if entry.is_answer]
+
+    def _active_answers(self, before: float) -> Answers:
+        """Return the active answers with an id below `before`, after the merges of groups."""
+        columns, resolve = self._columns, self._groups.resolve
+        merged = [
+            code
+            for code, shape in enumerate(columns.shapes)
+            if any(resolve(key) != key for key in (*shape.groups, shape.answer))
+        ]
+        is_merged = np.isin(columns.codes, merged)
+        others = {n: columns.of_id(n) for n in columns.ids[is_merged].tolist()} | self._answers
+        ids = np.concatenate(
+            [columns.ids, np.fromiter(self._answers, np.int64, len(self._answers))]
+        )
+        ids = np.sort(ids[(ids < before) & ~np.isin(ids, self.entries.inactive())])
+        answers = Answers(columns.take(~is_merged) if merged else columns, ids.tolist())
+        for number, answer in others.items():
+            if number in answers:
+                answers[number] = _after_merges(answer, resolve)
+        return answers
 
     def _tell(self, entry: Entry) -> AnswerResult:
         return self.tell(self._answers[entry.id], entry.id)
@@ -245,7 +316,7 @@ class Replay:
             "SELECT number, key, name, colour FROM made_group WHERE criterion = ? ORDER BY number",
             self.criterion.id,
         )
-        return Groups(rows, (entry for entry in self.entries.active() if not entry.is_answer))
+        return Groups(rows, self.entries.changes())
 
 
 class Replays:
@@ -282,7 +353,7 @@ class Replays:
         return replay
 
     def reload(self) -> None:
-        """Read the images again; graphs are made anew, for theirs have the old number of images."""
+        """Read the images again; graphs are rebuilt, since they have the old number of images."""
         self._images.load()
         self.clear()
 

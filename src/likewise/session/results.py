@@ -154,6 +154,12 @@ def load_results(session: Session, criterion: str) -> Results | None:
         return None
 
 
+def placed_groups(answers: Mapping[int, Answer], groups: Groups) -> set[str]:
+    """Return the keys of the groups in which answers place images."""
+    keys = {key for answer in answers.values() for key in answer.placed.values()}
+    return {groups.resolve(key) for key in keys if key in groups}
+
+
 def pinned_columns(
     answers: Mapping[int, Answer], groups: Groups, keys: tuple[str, ...]
 ) -> dict[int, int]:
@@ -246,7 +252,7 @@ def _check_arrays(
     moved: npt.NDArray[Any],
     hashes: npt.NDArray[Any],
 ) -> None:
-    """Raise ValueError if arrays of a file have not the shapes, types and values of results."""
+    """Raise ValueError unless arrays of a file have the shapes, types and values of results."""
     n, k = probabilities.shape
     shapes, kinds = (labels.shape, moved.shape, hashes.shape), labels.dtype.kind + moved.dtype.kind
     if not k or set(shapes) != {(n,)} or kinds != "ib" or probabilities.dtype != np.float32:

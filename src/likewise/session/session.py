@@ -220,7 +220,11 @@ class Session:
         return self.tell_all([answer])[0]
 
     def tell_all(self, answers: Iterable[Answer], *, stamp: bool = True) -> list[AnswerResult]:
-        """Save several answers in one transaction; `stamp` adds the current time where it lacks."""
+        """Save several answers in one transaction; `stamp` adds missing times.
+
+        The transaction syncs the journal and the database to disk (`Database.transaction`). Then
+        the answers are added to the constraint graph; those that contradict it become conflicts.
+        """
         with self.lock:
             pairs = [(self.criterion(answer.criterion), answer) for answer in answers]
             replays = {one.id: self._replays.current(one) for one, _ in pairs}
@@ -331,7 +335,7 @@ class Session:
             return entry
 
     def confirm(self, criterion: str, number: int, images: Iterable[int], who: str = "") -> None:
-        """Add an entry that an answer was reviewed and is right, and the groups of `images` too."""
+        """Add an entry that confirms an answer, and the groups of `images` too."""
         with self.lock:
             replay, hashes = self._current(criterion), [self.images.hashes[i] for i in images]
             self._append(replay, [replay.entries.confirmation(number, hashes)], who)

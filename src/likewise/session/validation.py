@@ -1,7 +1,7 @@
 """Security checks of a session from another person: its folder, SQL schema and rows.
 
-Whatever a session contains, opening it reads and writes nothing outside of its folder and of
-the image folder, runs no SQL from the file, and ends.
+Independent of its contents, opening a session reads and writes only in its folder and the image
+folder, runs no SQL from the file, and terminates.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def check_folder(folder: Path) -> None:
 
 
 def restrict(db: sqlite3.Connection) -> None:
-    """Let SQLite distrust the file: no functions from its schema, no oversized values."""
+    """Make SQLite treat the file as untrusted: no functions in its schema, no oversized values."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     db.execute("PRAGMA mmap_size = 0")

@@ -8,7 +8,14 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.estimators.base import InteractiveClusterer
-from likewise.session.results import Quality, Results, load_results, pinned_columns, save_results
+from likewise.session.results import (
+    Quality,
+    Results,
+    load_results,
+    pinned_columns,
+    placed_groups,
+    save_results,
+)
 from likewise.session.session import Session
 from likewise.types import Indexes
 from likewise.workspace.status import DEFAULT_NAME
@@ -113,8 +120,7 @@ def _used_groups(session: Session, criterion: str) -> set[str]:
     """Return the groups that answers contain by their key or by must-links, and named ones."""
     groups, graph = session.groups(criterion), session.graph(criterion)
     used = {group.key for group in groups.shown() if not DEFAULT_NAME.fullmatch(group.name)}
-    for answer in graph.active_answers.values():
-        used.update(groups.resolve(key) for key in answer.placed.values() if key in groups)
+    used |= placed_groups(graph.active_answers, groups)
     results = load_results(session, criterion)
     if results is not None and results.keys:
         component = graph.groups()[: len(results.labels)]
@@ -130,7 +136,7 @@ def _previous_groups(
     """Return the group of each image after the previous training, and the weight of each image.
 
     The core images of a group have the weight of all others together. Images that answers assign
-    to a group by its key have more: the group keeps them, wherever a model puts the others.
+    to a group by its key have more: the group keeps them, whatever is predicted for the others.
     """
     before, graph = load_results(session, criterion), session.graph(criterion)
     n = len(session.images)

@@ -1,10 +1,10 @@
 """Corrections by hand: retract the older answers that contradict a new one.
 
-The images that are moved get new answers. An older answer about them is retracted if it places
-them in another group, if it says that one is the same as an image that stays in another group, or
-if it contradicts the new answers in any other way. So the moved images move, and no other does.
-An answer that places another image and only shows a moved one as the example of a group is stated
-again without that example, so that what it says of the other image is kept.
+The moved images get new answers. An older answer about them is retracted if it places them in
+another group, if it links one of them to an image that stays in another group, or if it contradicts
+the new answers in any other way. Therefore exactly the moved images change their group. An answer
+that places another image and only shows a moved one as the representative of a group is repeated
+with another representative, so that the other image keeps its answer.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -158,7 +158,7 @@ def _without_moved(
 
 
 def _as_label(answer: Answer, asked: list[int]) -> Answer | None:
-    """Return that an image is in the group that an answer places it in, without an example."""
+    """Return an answer that places an image in its group without naming a representative."""
     placed = answer.placed
     image = next((image for image in asked if image in placed), None)
     if image is None:

@@ -69,8 +69,9 @@ class CriterionSession:
     name : str
         Of the criterion.
     on_change : callable
-        Called after every change with the name, the event (``"answers"`` or ``"groups"``) and
-        how many answers changed: `TRAIN_AFTER_ANSWERS` or more if training should start at once.
+        `Workspace._criterion_changed`, which requests training. Called after every change with the
+        name, the event (``"answers"`` or ``"groups"``) and how many answers changed:
+        `TRAIN_AFTER_ANSWERS` or more if training should start at once.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class CriterionSession:
 
     @property
     def criterion(self) -> Criterion:
-        """Return the criterion as it is stored."""
+        """Return the stored criterion."""
         return self._session.criterion(self.name)
 
     def questions(self, n: int, who: str = "") -> list[Question]:
@@ -115,11 +116,12 @@ class CriterionSession:
         n_next: int = 0,
         client: str = "",
     ) -> AnswerOutcome:
-        """Save one answer; it is on disk when this returns.
+        """Save one answer with `Session.tell_all`; it is on disk when this returns.
 
         An answer that repeats the previous one of the same person is not saved again: a client
         sends it twice if it did not receive the reply. Answers that several persons give at
-        the same time are written together.
+        the same time are written together. Then the question queue is updated and `on_change`
+        is called.
 
         Parameters
         ----------
@@ -189,7 +191,7 @@ class CriterionSession:
         ----------
         who : str, optional
         number : int, optional
-            An entry of the action to undo, in place of the newest action.
+            An entry of the action to undo, instead of the newest action.
         """
         with self._session.lock:
             if number is None:
@@ -244,6 +246,7 @@ class CriterionSession:
         with self._session.lock:
             answers = move_answers(images, group, gallery, self._session.graph(self.name))
             results = self._correct(answers, group, images, gallery, who)
+            self._edits.add_columns()  # the last training may have left the group out
             if len(images) == 1:
                 self.queue.record_placement(images[0], group, is_new=False)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
@@ -262,7 +265,7 @@ class CriterionSession:
             key = self._edits.add_group(name, len(gallery.groups))
             answers = split_answers(images, key, gallery, self._session.graph(self.name))
             results = self._correct(answers, key, images, gallery, who)
-            self._edits.add_column(key)
+            self._edits.add_columns()
             self.queue.record_placement(images[0], key, is_new=True)
         self._on_change(self.name, "answers", TRAIN_AFTER_ANSWERS)
         return key, results
@@ -275,7 +278,7 @@ class CriterionSession:
         gallery: Gallery,
         who: str,
     ) -> list[AnswerResult]:
-        """Save answers that assign `images` to group `key`, in place of what they contradict."""
+        """Save answers that assign `images` to group `key`; they replace contradictory answers."""
         answers = [Answer(q, answer, who=who, criterion=self.name) for q, answer in given]
         first, graph = self._session.images.first, self._session.graph(self.name)
         moved = {int(first[image]) for image in images}
@@ -309,6 +312,8 @@ class CriterionSession:
     def training_finished(self, message: dict[str, Any]) -> None:
         """Load the results of a training; `message` is the worker's ``trained`` message."""
         self.status.load()
+        with self._session.lock:
+            self._edits.add_columns()  # of groups that were made during the training
         issues = message.get("label_issues", [])
         self.review.set_label_issues(issues)
         self.status.suspected = frozenset(one["image"] for one in issues)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from likewise.errors import CollectionError, LikewiseError
+from likewise.images.collection import Skipped
 from likewise.images.files import FolderCollection, read_folder
 from likewise.session.images import Changes
 from likewise.session.session import Session
@@ -28,6 +29,11 @@ class FolderWatch:
         be read again.
     at_once : bool
         Whether the first scan is at the start: the session does not have all files yet.
+
+    Attributes
+    ----------
+    skipped : list of Skipped
+        Files that the last scan could not read.
     """
 
     def __init__(
@@ -39,6 +45,7 @@ class FolderWatch:
         at_once: bool = False,
     ) -> None:
         self._session, self._on_change, self._on_problem = session, on_change, on_problem
+        self.skipped: list[Skipped] = []
         self._first_wait = 0.0 if at_once else _MIN_INTERVAL
         self._scanning, self._stopping = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
@@ -72,6 +79,7 @@ class FolderWatch:
                 self._on_problem(message)
                 raise CollectionError(message) from error
             self._on_problem(None)
+            self.skipped = found.skipped
             if not self._stopping.is_set() and has_changes(self._session, found):
                 changes = self._session.sync(found)
                 self._on_change(changes)

@@ -58,6 +58,8 @@ class Gallery:
         Positions of images that were not answered and have a low confidence, lowest first.
     bad, new : arrays
         Positions of images answered with "bad image", and of those no model has seen yet.
+    left_out : frozenset of str
+        The keys of groups that the last training did not use.
     """
 
     groups: tuple[Group, ...]
@@ -71,6 +73,7 @@ class Gallery:
     unsure: Indexes
     bad: Indexes
     new: Indexes
+    left_out: frozenset[str]
 
     def images(self, positions: Indexes) -> list[GalleryImage]:
         """Return the images at `positions`."""
@@ -101,7 +104,9 @@ class Gallery:
         return self.groups[number].key if number >= 0 else None
 
     def in_group(self, key: str) -> Indexes:
-        """Return the positions of the images of a group."""
+        """Return the positions of the images of a group; none if the last training left it out."""
+        if key in self.left_out:
+            return np.array([], dtype=np.intp)
         if key not in self.members:
             raise UnknownNameError("group", key, self.members)
         return self.members[key]
@@ -138,6 +143,7 @@ def make_gallery(session: Session, criterion: str, results: Results) -> Gallery:
         unsure=worst_first[is_unsure[worst_first]],
         bad=np.flatnonzero(snapshot.present & placement.is_bad),
         new=np.flatnonzero(snapshot.present & (group_of < 0) & ~placement.is_bad),
+        left_out=frozenset(group.key for group in all_groups.shown()) - index.keys(),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import MAX_GROUPS, NEW, Question, Relation
 from likewise.errors import InvalidParameterError
-from likewise.session.results import save_results
+from likewise.session.results import placed_groups, save_results
 from likewise.session.session import Session
 from likewise.types import Floats, Indexes
 from likewise.workspace.gallery import Gallery
@@ -72,7 +72,7 @@ def review_grid(
     asked, wrong = dict.fromkeys(images), set(ticked)
     others = [i for i in order if i not in asked]
     placed = [i for i in others if gallery.answered[i]]
-    left = [i for i in order if i in asked and i not in wrong]
+    left = [i for i in (*order, *asked) if i in asked and i not in wrong]
     candidates = [*placed[:1], *(left[:1] if len(asked) > 1 else []), *others[:1]]
     if not candidates:
         raise InvalidParameterError(
@@ -127,7 +127,7 @@ def _representatives(
     gallery: Gallery,
     graph: ConstraintGraph,
 ) -> dict[str, int]:
-    """Add an image for each group of `order` to `shown`, as far as a choice can show them.
+    """Add an image for each group of `order` to `shown`, up to the number that a choice can show.
 
     Images that are moved are left out, and those that are the same as an image already shown.
     """
@@ -177,11 +177,12 @@ class GroupEdits:
         return key
 
     def _unused_key(self, name: str) -> str:
-        """Return the key of a group that has no column in the results."""
+        """Return the key of a group without a column in the results and without images."""
         results = self._status.results
         columns = results.keys if results is not None else ()
+        used = {*columns, *self._placed_groups()}
         groups = self._session.groups(self._name)
-        unused = next((group.key for group in groups.shown() if group.key not in columns), None)
+        unused = next((group.key for group in groups.shown() if group.key not in used), None)
         if unused is None:
             title = name or f"group {len(groups.all()) + 1}"
             return self._session.make_group(self._name, name=title).key
@@ -189,13 +190,25 @@ class GroupEdits:
             self._session.change_group(self._name, unused, name=name)
         return unused
 
-    def add_column(self, key: str) -> None:
-        """Add a column for a new group to the results, so that it is shown before the training."""
-        results = self._status.results
-        if results is not None and key not in results.keys:
-            zeros = np.zeros_like(results.probabilities[:, :1])
+    def add_columns(self) -> None:
+        """Add a column to the results for each group in which answers place images.
+
+        So a new group is shown before the next training, also after one that began before the
+        group was made.
+        """
+        results, groups = self._status.results, self._session.groups(self._name)
+        placed = self._placed_groups()
+        columns = () if results is None else tuple(groups.resolve(key) for key in results.keys)
+        missing = [one.key for one in groups.shown() if one.key in placed - set(columns)]
+        if results is not None and missing:
+            zeros = np.zeros((len(results.labels), len(missing)), dtype=np.float32)
             wider = np.concatenate([results.probabilities, zeros], axis=1)
-            self._save_columns(wider, (*results.keys, key))
+            self._save_columns(wider, (*results.keys, *missing))
+
+    def _placed_groups(self) -> set[str]:
+        """Return the keys of the groups in which active answers place images."""
+        active = self._session.graph(self._name).active_answers
+        return placed_groups(active, self._session.groups(self._name))
 
     def undo_splits(self) -> None:
         """Remove the split-off groups without active answers, from the newest on.
@@ -221,9 +234,16 @@ class GroupEdits:
             self._save_columns(narrower, tuple(other for other in results.keys if other != key))
 
     def _save_columns(self, probabilities: Floats, keys: tuple[str, ...]) -> None:
-        assert self._status.results is not None  # the caller has changed its columns
-        n_answers = self._status.results.n_answers
-        save_results(self._session, self._name, probabilities, keys=keys, n_answers=n_answers)
+        before = self._status.results
+        assert before is not None  # the caller has changed its columns
+        save_results(
+            self._session,
+            self._name,
+            probabilities,
+            keys=keys,
+            n_answers=before.n_answers,
+            quality=before.quality,
+        )
         self._status.load()
 
 

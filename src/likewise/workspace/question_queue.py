@@ -90,12 +90,12 @@ class QuestionQueue:
             return found
 
     def ask_again(self, question: Question, who: str = "") -> None:
-        """Put a question whose answer was retracted first, if it is still open."""
+        """Ask a question whose answer was retracted next, if it is still open."""
         with self._session.lock:
             self._line.put_back(question, who)
 
     def release(self) -> None:
-        """Take all questions back from the persons who hold them."""
+        """Release all questions; none is assigned to a person any longer."""
         with self._session.lock:
             self._line.release()
 
@@ -335,7 +335,7 @@ class WaitingQuestions:
         self._held = {about: (original, who, self._clock()), **self._held}
 
     def release(self) -> None:
-        """Take all questions back from the persons who hold them."""
+        """Release all questions; none is assigned to a person any longer."""
         self._held.clear()
 
     def _next(self, prefer: Prefer | None) -> int:

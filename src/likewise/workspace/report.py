@@ -48,7 +48,7 @@ class CurvePoint:
 def learning_curve(
     session: Session, criterion: str, vectors: SessionVectors, progress: Progress = silent
 ) -> list[CurvePoint]:
-    """Return how estimate and grouping developed: the answers are replayed in their order.
+    """Return estimate and grouping by number of answers, by replaying the answers in order.
 
     Retracted answers and conflicts are left out. Each point is one training.
     """
@@ -200,7 +200,7 @@ def _confusion_table(counts: Floats, names: dict[int, str]) -> str:
 
 
 def _examples(session: Session, criterion: str, rows: Sequence[Assignment]) -> list[GroupTiles]:
-    """Return the surest and the least sure images of each group."""
+    """Return the images of each group with the highest and the lowest confidence."""
     thumbnails = Thumbnails(session)
     colours = {group.name: group.colour for group in session.groups(criterion).shown()}
     groups: dict[tuple[int, str], list[Assignment]] = {}

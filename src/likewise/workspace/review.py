@@ -39,6 +39,8 @@ class LabelIssue:
     Parameters
     ----------
     entry : Entry
+    image : int
+        That it is about; an answer to a grid is about several.
     probability : float
         That the answer is wrong, 0 to 1.
     evidence : tuple of Entry
@@ -46,6 +48,7 @@ class LabelIssue:
     """
 
     entry: Entry
+    image: int
     probability: float
     evidence: tuple[Entry, ...]
 
@@ -103,6 +106,7 @@ class Review:
         return [
             LabelIssue(
                 active[one["answer"]],
+                one["image"],
                 one["probability"],
                 tuple(active[n] for n in dict.fromkeys(one["evidence"]) if n in active),
             )

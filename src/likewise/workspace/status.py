@@ -75,7 +75,10 @@ class Status:
     # -- results ----------------------------------------------------------------
 
     def load(self) -> None:
-        """Load the results of the last training, and create the groups they contain."""
+        """Load the results of the last training, and create the groups they contain.
+
+        `gallery` then has the new groups, corrected to satisfy all answers (`place_images`).
+        """
         results = load_results(self._session, self._name)
         if results is not None and results.keys:
             self._ensure_groups(len(results.keys))
@@ -137,7 +140,7 @@ class Status:
         return index.linked(image, n)
 
     def examples(self) -> dict[str, int]:
-        """Return the surest image of each group at the last training, placed ones preferred."""
+        """Return the most confident image of each group at the last training, placed ones first."""
         results, found = self.results, self._examples
         if results is None:
             return {}
@@ -265,7 +268,7 @@ def read_json(*paths: Path) -> Any:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a small file atomically, if possible; only for data whose loss does no harm."""
+    """Write a small file atomically, if possible; only for data that can be computed again."""
     with contextlib.suppress(OSError, SessionError):
         make_folder(path.parent)
         write_atomic(path, lambda descriptor: os.write(descriptor, json.dumps(value).encode()))

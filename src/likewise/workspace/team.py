@@ -1,4 +1,4 @@
-"""Several people on one session: questions that two of them answer, and how far they agree."""
+"""Several people in one session: questions that two people answer, and their agreement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from likewise.constraints.question import BAD_IMAGE, CANNOT_TELL, Answer, Questi
 from likewise.random_streams import stream
 from likewise.session.session import Session
 
-OVERLAP = 8  # one question in so many is one that another person has answered
+OVERLAP = 8  # one question in OVERLAP repeats one that another person has answered
 Pair = tuple[int, int]
 
 
@@ -21,12 +21,12 @@ class Agreement:
     ----------
     first, second : str
     n_pairs : int
-        Pairs of images that both have said something about, also by implication.
+        Pairs of images whose relation follows from the answers of both.
     n_equal : int
-        Of these, those about which they say the same.
+        Those of them that have the same relation for both.
     kappa : float or None
         Cohen's kappa: agreement beyond what is expected by chance; None if one of them always
-        says the same, or there are no pairs.
+        gives the same answer, or there are no pairs.
     """
 
     first: str
@@ -39,8 +39,8 @@ class Agreement:
 def agreement(session: Session, criterion: str) -> list[Agreement]:
     """Return the agreement of each two people with a name who have answered.
 
-    Each person's answers are closed on their own, so that what one placed in a group can be
-    compared with what another said about pairs of images in it. Conflicts count.
+    The closure of each person's answers is computed separately, so that an answer that places an
+    image in a group can be compared with another person's answer about a pair. Conflicts count too.
     """
     with session.lock:
         answers = list(session.graph(criterion).answers.values())
@@ -86,7 +86,7 @@ def with_repeated(
 ) -> list[Question]:
     """Return the questions of a person, first a repeated one if it is time for it.
 
-    A repeated question is a pair about which another person has said whether it is the same. It
+    A repeated question is a pair for which another person has answered same or different. It
     is asked again until it is answered, since it follows from the log alone.
     """
     with session.lock:

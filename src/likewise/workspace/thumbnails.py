@@ -116,7 +116,7 @@ class Thumbnails:
 
 
 def _cache(path: Path, content: bytes) -> None:
-    """Write a thumbnail if possible; without fsync and without errors, it can be made again."""
+    """Write a thumbnail if possible; without fsync and errors, since it can be computed again."""
     fresh = hidden_name(path)
     try:
         make_folder(path.parent)

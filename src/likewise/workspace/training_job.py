@@ -202,7 +202,10 @@ class TrainingJob:
         self.model.start(embeddings)
 
     def run(self, criterion: Criterion) -> None:
-        """Add the new answers, send questions at once, then train, save, and send questions."""
+        """Add the new answers, send questions at once, then train, save, and send questions.
+
+        The messages are handled by `Workspace._receive` in the process of the server.
+        """
         before = self._criterion, self._merges, self._words
         if (criterion, self._read_merges(), self._read_words()) != before:
             self._start(criterion)  # older answers, or the features, have another meaning now

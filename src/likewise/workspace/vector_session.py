@@ -1,4 +1,4 @@
-"""Sessions of vectors in place of image files: a sample of them, and pictures read on demand."""
+"""Sessions of precomputed vectors: a random sample of them, with images read on demand."""
 
 import json
 import textwrap
@@ -28,7 +28,7 @@ _LINE, _LINES = 24, 9  # characters and lines on a card
 
 
 class SampledVectors:
-    """Rows of a source as a collection: the content hash of each is known, its picture is not."""
+    """Rows of a source as a collection with content hashes but without pixels."""
 
     is_listed = True  # other images in the folder do not belong to the session
 
@@ -149,7 +149,7 @@ class StoredVectors:
         hashes = [session.images.hashes[i] for i in positions]
         has_one = np.array([one in self.file for one in hashes], dtype=np.bool_)
         matrix = self.file.read([h for h, has in zip(hashes, has_one, strict=True) if has])
-        reason = "has no vector any more; start the session again with --vectors."
+        reason = "no longer has a vector; start the session again with --vectors."
         skipped = [Skipped(session.images.names[i], reason) for i in positions[~has_one]]
         return Embeddings.from_matrix(matrix, self.file.widths, skipped, np.flatnonzero(has_one))
 

@@ -66,7 +66,7 @@ class Worker:
     def send(self, message: Message) -> None:
         """Send a message; it is lost if the process is not running.
 
-        No harm is done: after every start the process reports that it is ready.
+        This is safe: after every start the process reports that it is ready.
         """
         with self._lock, contextlib.suppress(OSError, ValueError):
             if self._process is not None and self._process.stdin is not None:
@@ -158,11 +158,11 @@ class WorkerEnd:
     was_ready: bool
 
     def message(self, pause: float) -> Message:
-        """Return the message about it; the process is started again after `pause` seconds."""
+        """Return the message to show; the process is restarted after `pause` seconds."""
         is_memory = any(word in self.reason for word in ("MemoryError", "killed", "allocate"))
         text = (
-            f"The training process ended ({self.reason}) and is started again in {pause:.0f} s; "
-            "all answers are saved. If this message stays, "
+            f"The training process ended ({self.reason}) and is restarted in {pause:.0f} s; "
+            "all answers are saved. If this message persists, "
             f"{_OUT_OF_MEMORY if is_memory else _OTHER_CAUSE}."
         )
         return {
@@ -174,7 +174,7 @@ class WorkerEnd:
 
 
 def _reason(status: int, stderr: IO[bytes]) -> str:
-    """Return why a process ended that has not reported it, in one line."""
+    """Return in one line why a process ended that did not report a reason."""
     if status == KILLED:
         return "it was killed"
     if status < 0:

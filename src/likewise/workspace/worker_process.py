@@ -45,7 +45,7 @@ def decode_message(line: bytes) -> Message | None:
 
 
 def main(session: str, encoder: str) -> None:
-    """Embed all images without a vector, then train what is requested, until the parent ends."""
+    """Embed all images without a vector, then train requested criteria until the parent ends."""
     end_with_parent()
     messages = os.dup(1)
     os.dup2(2, 1)  # output of libraries goes to stderr
@@ -59,7 +59,7 @@ def main(session: str, encoder: str) -> None:
     except LikewiseError as error:
         send({"event": "problem", "message": str(error)})
         threading.Event().wait()  # a restart would fail again; the person must act first
-    except BaseException as error:  # the process is started again, in case the cause is gone
+    except BaseException as error:  # the process is restarted, in case the cause is temporary
         send({"event": "failed", "reason": describe_error(error)})
         # Not `sys.exit`: the interpreter would end with a fatal error, since a thread reads stdin.
         os._exit(1)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from likewise.constraints.serialization import question_from_json
 from likewise.errors import LikewiseError
+from likewise.images.collection import Skipped
 from likewise.session.criteria import Criterion
 from likewise.session.images import Changes
 from likewise.session.session import Session
@@ -51,7 +52,7 @@ class EventBus:
 
 
 class Workspace:
-    """What the page and the terminal work with; thread-safe.
+    """An open session with its criteria, worker, folder watch and event bus; thread-safe.
 
     Parameters
     ----------
@@ -201,7 +202,10 @@ class Workspace:
         return changed
 
     def _criterion_changed(self, name: str, event: str, n_answers: int) -> None:
-        """Publish a change; train after some answers, or when no further one arrives."""
+        """Publish a change; request training after some answers, or when no further one arrives.
+
+        The worker process receives ``{"train": name}`` and calls `TrainingJob.run`.
+        """
         self.events.publish({"event": event, "criterion": name})
         if not n_answers:
             return
@@ -226,6 +230,12 @@ class Workspace:
 
     # -- the image folder ---------------------------------------------------------
 
+    @property
+    def skipped_files(self) -> list[Skipped]:
+        """Return the files of the folder that cannot be shown, by the last scan and the encoder."""
+        embedding = (Skipped(one["name"], one["reason"]) for one in list(self.skipped_images))
+        return list(dict.fromkeys([*self._watch.skipped, *embedding]))
+
     def rescan(self) -> Changes | None:
         """Scan the image folder now: new images are embedded, missing ones are recorded."""
         return self._watch.scan()
@@ -247,7 +257,10 @@ class Workspace:
     # -- messages of the worker ----------------------------------------------------
 
     def _receive(self, message: Message) -> None:
-        """Act on a message of the worker, and publish it."""
+        """Handle a message of the worker process, and publish it as an event for the pages.
+
+        After ``trained``, `Status.load` reads the results that the worker has saved.
+        """
         event = message.get("event")
         if event == "skipped":
             self.skipped_images.append(message)

@@ -245,7 +245,7 @@ def test_big_endian_files_are_read(tmp_path: Path) -> None:
 
 def test_other_pickles_and_missing_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.pth").write_bytes(pickle.dumps({"a": 1}))
-    with pytest.raises(EncoderError, match="does not begin as torch files do"):
+    with pytest.raises(EncoderError, match="does not begin like a torch file"):
         read_torch_weights(tmp_path / "x.pth")
     with pytest.raises(EncoderError, match="No such file"):
         read_torch_weights(tmp_path / "absent.pth")

@@ -12,9 +12,14 @@ from likewise.estimators.data import Data
 from likewise.estimators.deep.networks import Network
 from likewise.estimators.deep.objective import Objective
 from likewise.estimators.params import TrainingPlan
-from likewise.estimators.parts import Learner, NoQuestions, Prediction, Questioner
+from likewise.estimators.parts import (
+    Learner,
+    NoQuestions,
+    Prediction,
+    Questioner,
+    ScikitLearnEstimator,
+)
 from likewise.estimators.registry import all_methods, method_class
-from likewise.estimators.scikit_learn import ScikitLearnEstimator
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_the_paper_preset_is_what_the_paper_prints() -> None:
     assert resolve(OCC(preset="paper", balance="pooled", extension=0.1)).extension == 0.1
 
 
-def test_a_preset_can_be_changed_also_back_to_a_default() -> None:
+def test_a_preset_value_can_be_changed_even_to_the_default() -> None:
     given = {"extension": 0.0, "include_self": False, "balance": "view", "query_space": "z"}
     changed = OCC.from_preset("paper", n_clusters=3, **given)
     assert changed.n_clusters == 3

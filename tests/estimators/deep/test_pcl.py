@@ -9,7 +9,13 @@ import pytest
 import torch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.errors import InvalidParameterError, LikewiseError, ModelFileError, UnknownNameError
+from likewise.errors import (
+    InvalidParameterError,
+    LikewiseError,
+    LikewiseWarning,
+    ModelFileError,
+    UnknownNameError,
+)
 from likewise.estimators.deep.cc import CC
 from likewise.estimators.deep.learner import NetworkLearner
 from likewise.estimators.deep.pcl import PCL, ContextNetwork
@@ -71,7 +77,7 @@ def test_without_answers_it_is_contrast_up_to_a_constant() -> None:
 
 
 @pytest.mark.parametrize("relation", [+1, -1])
-def test_both_answers_change_both_contrasts_and_nothing_else(relation: int) -> None:
+def test_both_kinds_of_answers_change_only_the_two_contrastive_terms(relation: int) -> None:
     a, b = views()
     model = make().start(X)
     plain = loss_terms(model, a, b, no_relations())
@@ -139,6 +145,12 @@ def test_a_module_given_as_backbone_is_copied_for_each_fit() -> None:
 def test_a_batch_of_one_image_trains() -> None:
     model = make(plan=QUICK.replace(batch_size=1)).fit(X[:5])
     assert np.isfinite(model.probabilities_).all()
+
+
+def test_batches_of_one_image_give_a_warning_that_names_the_batch_size() -> None:
+    plan = QUICK.replace(n_rounds=1, epochs_per_round=4, batch_size=1)
+    with pytest.warns(LikewiseWarning, match=r"collapsed: .*batch of one image.*larger batch_size"):
+        make(plan=plan).fit(X[:20])
 
 
 def test_constant_vectors_can_be_trained_on() -> None:

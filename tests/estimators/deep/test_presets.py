@@ -95,7 +95,7 @@ def test_the_reproduction_departs_from_print_in_four_settings() -> None:
     assert changed["plan"] == PAPER.replace(learning_rate=3e-4)
 
 
-def test_a_loss_that_is_not_finite_leaves_the_checkpoint_as_it_was(
+def test_a_loss_that_is_not_finite_does_not_change_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors, _, _ = two_factors(60)

@@ -19,7 +19,7 @@ def test_answers_and_what_follows_are_relations_in_the_order_of_the_batch() -> N
     assert not known.guesses.any()
 
 
-def test_guesses_and_what_follows_from_them_stand_apart_and_yield_to_answers() -> None:
+def test_pseudo_links_and_their_closure_are_separate_and_overridden_by_answers() -> None:
     graph = ConstraintGraph(6)
     graph.add(0, 1, Relation.SAME)
     graph.add_pseudo(1, 2, Relation.SAME)

@@ -90,7 +90,7 @@ def test_groups_become_denser() -> None:
 # -- blocks ---------------------------------------------------------------------
 
 
-def test_every_block_is_returned_as_it_is_and_smoothed() -> None:
+def test_every_block_is_returned_unchanged_and_smoothed() -> None:
     matrix = stream(5, "space").normal(size=(40, 30)).astype(np.float32)
     raw = {"a": matrix[:, :10], "b": matrix[:, 10:]}
     features = FeatureBlocks(["a", "b"]).fit(raw)

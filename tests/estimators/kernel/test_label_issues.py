@@ -231,7 +231,7 @@ def test_some_mistakes_are_asked_again_and_corrected_within_the_budget() -> None
     assert corrected
 
 
-def test_there_are_hardly_any_issues_among_right_answers() -> None:
+def test_few_correct_answers_become_label_issues() -> None:
     X, y = make_blobs(300, n_features=10, centers=3, cluster_std=2, random_state=1)
     model = Likewise(3, kinds="pair,choice", random_state=0).fit(
         X, oracle=LabelOracle(y), n_questions=60

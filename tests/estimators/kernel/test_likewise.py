@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.constraints.question import Answer, Question
+from likewise.constraints.question import KINDS, Answer, Question
 from likewise.embedding.embeddings import Embeddings
 from likewise.errors import InvalidParameterError, PoolExhaustedError, UnknownNameError
 from likewise.estimators.kernel.held_out import apply_temperature
 from likewise.estimators.kernel.likewise import Likewise
-from likewise.estimators.kernel.questioner import KINDS, check_kinds
+from likewise.estimators.kernel.questioner import check_kinds
 from likewise.estimators.registry import make_method
 from likewise.metrics import accuracy
 from likewise.oracles.base import CountingOracle, LabelOracle, NoisyOracle
@@ -57,7 +57,9 @@ def test_without_answers_the_loud_criterion_is_found(two_criteria: Made) -> None
 
 
 @pytest.mark.parametrize("kinds", ["pair,choice", "pair", "choice", "label", "pair,choice,label"])
-def test_answers_of_every_kind_lead_to_the_quiet_criterion(two_criteria: Made, kinds: str) -> None:
+def test_answers_of_every_kind_lead_to_the_less_prominent_criterion(
+    two_criteria: Made, kinds: str
+) -> None:
     X, _, quiet = two_criteria
     oracle = CountingOracle(LabelOracle(quiet))
     model = Likewise(n_clusters=3, kinds=kinds, random_state=0)

@@ -50,7 +50,7 @@ def clumps(*sizes: int) -> tuple[np.ndarray, np.ndarray]:
     return rows.astype(np.float32), clump
 
 
-def test_what_no_answer_mentions_comes_first_in_the_learned_space() -> None:
+def test_images_in_no_answer_come_first_in_the_learned_space() -> None:
     rows, clump = clumps(20, 40, 30, 10)
     is_covered = np.zeros(100, dtype=bool)
     is_covered[np.flatnonzero(clump == 1)[7]] = True

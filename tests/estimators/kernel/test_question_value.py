@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.constraints.question import GRID_SIZE, Question
+from likewise.constraints.question import GRID_SIZE, Question, person_seconds
 from likewise.errors import InvalidParameterError
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.estimators.kernel.question_value import best_grid, single_value
-from likewise.oracles.base import LabelOracle, person_seconds
+from likewise.oracles.base import LabelOracle
 from likewise.random_streams import stream
 
 Array = npt.NDArray[np.float64]
@@ -22,7 +22,7 @@ def h(p: float) -> float:
     return float(-p * np.log(p)) if p > 0 else 0.0
 
 
-def test_a_certain_answer_tells_nothing_and_an_even_one_the_logarithm_of_the_groups() -> None:
+def test_the_information_is_0_for_a_certain_answer_and_log_k_for_a_uniform_one() -> None:
     question = Question.choice(0, (1, 2, 3, 4), tuple("abcd"))
     every = np.arange(4)
     certain = single_value(question, np.array([1, 0, 0, 0], np.float32), every)

@@ -98,7 +98,7 @@ def test_pseudo_labels_weigh_less_with_every_answer() -> None:
     assert weights(central_images(_partition(), more), 1) == {round(t, 4)}
 
 
-def test_without_trust_or_with_a_foreign_answer_inside_a_cluster_gives_none() -> None:
+def test_a_cluster_without_trust_or_with_a_foreign_label_gives_no_pseudo_labels() -> None:
     many = _training(*((i, 0) for i in range(0, 12, 2)))
     assert not len(central_images(_partition(trust=0.05), many).images)
     assert set(central_images(_partition(n_foreign=1), many).classes) == {0}

@@ -74,7 +74,7 @@ def test_the_prototype_is_the_image_with_the_most_reliable_label() -> None:
     assert groups.with_prototypes({0: 0.1, 2: 0.4, 1: 0.8}).prototypes == (0, 1)
 
 
-def test_a_group_of_one_wrong_answer_gives_way_to_a_larger_one() -> None:
+def test_a_larger_group_replaces_a_group_of_one_wrong_answer() -> None:
     graph = ConstraintGraph(8)
     for i, j in ((0, 1), (2, 0), (2, 1)):
         graph.add(i, j, DIFFERENT)

@@ -35,7 +35,7 @@ class Unhelpful:
 @pytest.mark.parametrize("mode", ["none", "cannot tell", "random"])
 @pytest.mark.parametrize("is_equal", [True, False], ids=["equal", "random images"])
 @pytest.mark.parametrize(("n", "k"), [(1, None), (2, None), (2, 2), (40, None), (40, 3)])
-def test_answers_that_tell_nothing(n: int, k: int | None, is_equal: bool, mode: str) -> None:
+def test_answers_without_information(n: int, k: int | None, is_equal: bool, mode: str) -> None:
     rng = stream(1, "images")
     X = np.ones((n, 8)) if is_equal else rng.normal(size=(n, 8))
     model = Likewise(k, random_state=0)

@@ -52,7 +52,7 @@ def authors_by_loops(pool: Pool, pairs: Pairs) -> list[float]:
 
 
 @pytest.mark.parametrize("remaining", [1.0, 0.3, 0.0])
-def test_it_is_what_the_code_does(make_pool: MakePool, remaining: float) -> None:
+def test_it_equals_the_public_code(make_pool: MakePool, remaining: float) -> None:
     pool = make_pool(answers=[(0, 1, SAME), (2, 4, DIFFERENT)], remaining=remaining)
     pairs = all_pairs(np.arange(8))  # answered ones too: their cells set the range
     scores = JointAuthors().score(pool, pairs)

@@ -28,7 +28,7 @@ def make(**given: Any) -> PCLAuthors:
     return PCLAuthors(**{**fixed, "preset": None, **given})
 
 
-def test_with_companions_predictions_depend_on_each_other() -> None:
+def test_without_a_fixed_context_predictions_depend_on_each_other() -> None:
     """As in the public code."""
     model = make(companions=True, attention="plain").fit(X)
     alone = np.concatenate([model.predict_proba(X[i : i + 1]) for i in range(6)])

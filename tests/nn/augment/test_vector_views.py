@@ -39,7 +39,7 @@ def test_noise_has_the_deviation_said(rng: torch.Generator) -> None:
     assert (a - b).std().item() == pytest.approx(0.3 * 2**0.5, abs=0.01)
 
 
-def test_facets_are_left_out_whole_and_one_always_stays(rng: torch.Generator) -> None:
+def test_whole_blocks_are_dropped_and_one_is_always_kept(rng: torch.Generator) -> None:
     recipe = VectorViews(dropout=0, noise=0, block_dropout=0.9)
     a, _ = two_vector_views(torch.ones(500, 20), recipe, rng, SLICES)
     stays = torch.stack([a[:, facet].mean(dim=1) for facet in SLICES.values()], dim=1)
@@ -82,7 +82,7 @@ def test_invalid_values_raise_an_error(wrong: dict[str, Any], text: str) -> None
         VectorViews(**wrong)
 
 
-def test_block_dropout_without_facets_and_unknown_views_are_refused(rng: torch.Generator) -> None:
+def test_block_dropout_without_blocks_and_unknown_views_are_refused(rng: torch.Generator) -> None:
     with pytest.raises(InvalidParameterError, match=r"block_dropout=0\.5 needs `slices`, got None"):
         two_vector_views(torch.ones(2, 4), VectorViews(block_dropout=0.5), rng)
     with pytest.raises(UnknownNameError, match="did you mean 'none'"):

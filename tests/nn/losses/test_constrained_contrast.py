@@ -114,7 +114,7 @@ def test_different_repels_and_same_attracts() -> None:
     assert different < unknown < 0
 
 
-def test_a_guess_counts_less_than_an_answer_and_nothing_against_one() -> None:
+def test_a_pseudo_link_weighs_less_than_an_answer_and_nothing_if_it_contradicts_one() -> None:
     relations = torch.zeros(3, 3, dtype=torch.int8)
     relations[0, 1] = relations[1, 0] = -1
     relations[0, 2] = relations[2, 0] = 1
@@ -131,7 +131,7 @@ def test_strength_scales_what_answers_count() -> None:
     assert float(positive_weights(relations, strength=0)[0, 1]) == 0
 
 
-def test_together_answers_weigh_four_strengths_of_the_views_whatever_their_number() -> None:
+def test_the_answers_of_a_row_have_a_total_weight_that_does_not_depend_on_their_number() -> None:
     """Eq. (2) with must-links counted unordered; counted ordered it would be two."""
     for n_links in (1, 3):
         relations = torch.zeros(8, 8, dtype=torch.int8)

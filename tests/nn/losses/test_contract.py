@@ -92,9 +92,7 @@ class TestEveryLoss:
 
     @pytest.mark.parametrize("n", [1, 2, 5])
     @pytest.mark.parametrize("value", [0.0, 1.0, 1e-20, 60.0])
-    def test_rows_that_are_all_alike_leave_everything_finite(
-        self, name: str, n: int, value: float
-    ) -> None:
+    def test_equal_rows_give_finite_values(self, name: str, n: int, value: float) -> None:
         a = torch.full((n, 3), value, requires_grad=True)
         b = torch.full((n, 3), value, requires_grad=True)
         loss = LOSSES[name](a, b)

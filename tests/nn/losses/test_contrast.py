@@ -39,13 +39,13 @@ def test_does_not_care_which_view_is_which(rng: torch.Generator) -> None:
     torch.testing.assert_close(ours, swapped)
 
 
-def test_rows_that_are_all_alike_cost_the_log_of_the_rivals() -> None:
+def test_equal_rows_have_the_loss_log_of_the_number_of_negatives() -> None:
     """With 2n equal rows, each of the 2n - 1 others is as likely a partner."""
     z = torch.ones(4, 3)
     assert nt_xent(z, z, temperature=0.5).item() == pytest.approx(math.log(7))
 
 
-def test_one_image_has_no_rivals_and_costs_nothing(rng: torch.Generator) -> None:
+def test_a_single_image_has_no_negatives_and_zero_loss(rng: torch.Generator) -> None:
     a, b = torch.randn(2, 1, 5, generator=rng)
     assert nt_xent(a, b, temperature=0.5).item() == 0
 

@@ -79,7 +79,7 @@ def test_copies_weigh_more_but_never_without_bound(rng: torch.Generator) -> None
     assert c[0] / c[7:].median() < 20
 
 
-def test_images_that_are_all_alike_and_one_alone_weigh_one() -> None:
+def test_equal_images_and_a_single_image_have_weight_one() -> None:
     assert knn_compactness(torch.ones(5, 2)).tolist() == [1] * 5
     assert knn_compactness(torch.ones(1, 2)).tolist() == [1]
 
@@ -102,7 +102,7 @@ def test_one_neighbour_is_enough() -> None:
     torch.testing.assert_close(c, raw / raw.mean())
 
 
-def test_many_rows_are_taken_in_parts_without_a_trace(rng: torch.Generator) -> None:
+def test_many_rows_are_processed_in_chunks_with_the_same_result(rng: torch.Generator) -> None:
     rows = torch.randn(1100, 3, generator=rng, dtype=torch.float64)
     nearest = torch.cdist(rows, rows).square().sort(dim=1).values[:, 1:7].mean(dim=1)
     raw = 1 / (nearest + 0.1 * nearest.mean())

@@ -68,7 +68,7 @@ def test_the_premise_of_3_2_holds_without_mu_and_fails_for_cannot_links_with_it(
     assert with_mu.share_falling("same") < 0.2
 
 
-def test_a_must_link_changes_the_loss_most_where_the_pair_is_least_alike() -> None:
+def test_a_must_link_changes_the_loss_most_for_the_least_similar_pair() -> None:
     found = changes(8, 0)
     order = np.argsort(found.similarity)
     assert np.corrcoef(found.similarity, found.change["same"])[0, 1] < -0.9

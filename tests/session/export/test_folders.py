@@ -66,9 +66,7 @@ def test_names_that_need_quotes_or_are_not_text_come_back(tmp_path: Path) -> Non
     assert b"\n\xff.jpg," in (tmp_path / "out.csv").read_bytes()
 
 
-def test_pictures_that_are_not_there_are_left_out_and_listed(
-    sorted_session: Session, tmp_path: Path
-) -> None:
+def test_missing_pictures_are_omitted_and_listed(sorted_session: Session, tmp_path: Path) -> None:
     sorted_session.sync(Pictures(NAMES[1:], "bcde"))
     done = export_csv(sorted_session, tmp_path / "out.csv")
     assert (done.n_written, done.left_out) == (4, (("a/1.jpg", "is missing"),))
@@ -152,7 +150,7 @@ def test_a_folder_in_use_is_not_touched(sorted_session: Session, tmp_path: Path)
 
 
 @pytest.mark.parametrize("place", ["inside", "a/inside", "link/inside", ""])
-def test_a_place_among_the_pictures_is_refused(
+def test_a_target_inside_the_image_folder_is_refused(
     sorted_session: Session, photos: Path, place: str
 ) -> None:
     """What is put there would be found as new pictures by whoever looks next."""
@@ -164,7 +162,7 @@ def test_a_place_among_the_pictures_is_refused(
     assert below(photos) == sorted(NAMES)
 
 
-def test_a_place_beside_the_pictures_may_begin_as_theirs(
+def test_a_target_next_to_the_images_may_have_the_same_prefix(
     sorted_session: Session, photos: Path
 ) -> None:
     target = photos.with_name(f"{photos.name} sorted")
@@ -176,7 +174,7 @@ def test_an_empty_folder_is_filled(sorted_session: Session, tmp_path: Path) -> N
     assert export_folders(sorted_session, tmp_path / "out").n_written == 5
 
 
-def test_a_picture_that_vanished_is_left_out_and_listed(
+def test_a_picture_deleted_during_the_export_is_omitted_and_listed(
     sorted_session: Session, tmp_path: Path, photos: Path
 ) -> None:
     (photos / "2.jpg").unlink()
@@ -185,9 +183,7 @@ def test_a_picture_that_vanished_is_left_out_and_listed(
     assert done.left_out == (("2.jpg", "no longer exists, or may not be read"),)
 
 
-def test_an_export_that_fails_leaves_nothing_behind(
-    sorted_session: Session, tmp_path: Path
-) -> None:
+def test_a_failed_export_leaves_no_files(sorted_session: Session, tmp_path: Path) -> None:
     other_disk = Path("/dev/shm")
     if not other_disk.is_dir() or other_disk.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is no other disk here")

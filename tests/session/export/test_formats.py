@@ -112,7 +112,7 @@ def test_an_unknown_format_is_refused(sorted_session: Session) -> None:
         formats.export(sorted_session, FakeThumbnails(), "colour", "docx")
 
 
-def test_no_folders_are_written_if_the_image_folder_is_gone(
+def test_no_folders_are_written_if_the_image_folder_is_missing(
     sorted_session: Session, photos: Path, tmp_path: Path
 ) -> None:
     before = {path.name for path in tmp_path.iterdir()}

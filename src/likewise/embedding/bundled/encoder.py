@@ -226,7 +226,7 @@ class BundledEncoder:
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
     def _encode_batch(self, squares: Pixels, pool: ThreadPoolExecutor) -> dict[str, Floats | Bytes]:
-        """Return the blocks of one batch; colors are computed beside the network."""
+        """Return the blocks of one batch; colors are computed in parallel to the network."""
         histograms = pool.submit(color_histograms, squares)
         colors = pool.submit(color_grids, squares)
         blocks = load_inference_network(self.variant)(squares)

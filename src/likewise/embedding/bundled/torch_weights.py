@@ -95,7 +95,7 @@ def _read_zip(content: bytes) -> dict[str, npt.NDArray[Any]]:
 def _read_legacy(content: bytes) -> dict[str, npt.NDArray[Any]]:
     stream = io.BytesIO(content)
     if _Unpickler(stream).load() != _MAGIC or _Unpickler(stream).load() != _PROTOCOL:
-        raise ValueError("it does not begin as torch files do")
+        raise ValueError("it does not begin like a torch file")
     is_little = _Unpickler(stream).load()["little_endian"]
     tensors = _tensors(_Unpickler(stream).load())
     sizes = {t.storage.key: np.dtype(t.storage.dtype).itemsize for t in tensors.values()}

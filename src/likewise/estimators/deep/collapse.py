@@ -1,4 +1,4 @@
-"""Collapse: training that ends with equal rows, with one cluster, or with a constant loss."""
+"""Detect collapsed training: equal rows, a single cluster, or a constant loss."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""DSAC: self-paced active clustering, by labels of chosen images, pseudo-labels, and a pull."""
+"""DSAC: self-paced active clustering with labels of selected images and pseudo-labels."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -75,7 +75,7 @@ _LEAST_KNOWN = 8  # images with a label in a batch, if there are as many
 
 
 class DSACObjective(Objective):
-    """The loss of DSAC, and its targets, which are made anew in each round.
+    """The loss of DSAC, and its targets, which are computed again in each round.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class DSACObjective(Objective):
         return terms
 
     def begin_training(self, learner: NetworkLearner) -> None:
-        """Make targets from all labels so far and the clusters found after the last training."""
+        """Compute targets from all labels so far and the clusters found after the last training."""
         if learner.is_pretraining:
             return
         s = self._settings
@@ -120,13 +120,13 @@ class DSACObjective(Objective):
         self.n_rounds += 1
 
     def begin_epoch(self, learner: NetworkLearner) -> None:
-        """Set the step size, which pre-training may have its own of."""
+        """Set the step size, which may be different in pre-training."""
         rate = self._settings.pretrain_learning_rate if learner.is_pretraining else None
         for group in learner.optimiser.param_groups:
             group["lr"] = rate or learner.plan.learning_rate
 
     def batches(self, learner: NetworkLearner) -> Iterator[Indexes]:
-        """Yield batches; each has images with a label, drawn anew."""
+        """Yield batches; each contains randomly drawn images with a label."""
         known = None if self.targets is None else np.flatnonzero(self.targets.targets != NO_LABEL)
         if learner.is_pretraining or known is None or not len(known):
             return learner.sample_batches()
@@ -310,8 +310,8 @@ class DSAC(InteractiveClusterer):
         plan = s.plan or self.default_plan
         if plan.reset_each_round:
             raise InvalidParameterError(
-                "DSAC needs reset_each_round=False, got True: it learns from the centres of the "
-                "network of the round before. Use TrainingPlan(reset_each_round=False)."
+                "DSAC needs reset_each_round=False, got True: its centres belong to the "
+                "network of the previous round. Use TrainingPlan(reset_each_round=False)."
             )
         return plan if s.pretrain else plan.replace(warmup_epochs=0)
 

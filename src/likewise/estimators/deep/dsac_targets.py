@@ -238,7 +238,7 @@ def labels_of(graph: ConstraintGraph, n_classes: int) -> Indexes:
     """Return the class of each image that has a label, given or implied, else -1.
 
     Classes are the group names in the order in which they were given, at most `n_classes`;
-    images of a later name have no class, and a warning says so.
+    images with a later name have no class, and a warning is issued.
     """
     names = graph.group_names()
     given = (a.answer for a in graph.answers.values() if a.question.kind == "label")

@@ -1,4 +1,4 @@
-"""NetworkLearner: trains a network by an objective and predicts; used by all deep methods."""
+"""NetworkLearner: trains a network with an objective and predicts; used by all deep methods."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.embedding.cache import default_cache_folder
 from likewise.errors import InvalidParameterError, LikewiseWarning
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.deep.collapse import CollapseDetector
@@ -38,10 +37,12 @@ from likewise.nn.training import (
     shuffled_batches,
     train_epoch,
 )
+from likewise.operating_system import default_cache_folder
 from likewise.types import Floats, Indexes, Progress
 
 PREDICT_BATCH = 1024  # images predicted together
 _SCALE_ONCE = 200_000  # vectors up to which all are scaled in advance
+_ONE_IMAGE = "A batch of one image has nothing to contrast it with: use a larger batch_size."
 
 
 class NetworkLearner(Learner):
@@ -59,6 +60,12 @@ class NetworkLearner(Learner):
         Where query strategies compare images: projections or features.
     predict_batch : int
         Images predicted together.
+
+    Notes
+    -----
+    `train` runs epochs (`_train_one_epoch`) of steps (`_terms`). A step draws two views of a batch,
+    asks about its pairs if questions are asked inside batches, adds a pseudo-link if labels are
+    extended, and takes one optimiser step along the sum of the objective's terms.
     """
 
     network: Network
@@ -97,13 +104,14 @@ class NetworkLearner(Learner):
         self.epochs_left: int = 0
         self._scaled: Tensor | None = None
         size = min(self.plan.batch_size, max(len(data), 1))
-        self._collapse = CollapseDetector(n_clusters, size, self.objective.collapse_remedy)
+        remedy = self.objective.collapse_remedy if size > 1 else _ONE_IMAGE
+        self._collapse = CollapseDetector(n_clusters, size, remedy)
         self._reset_network()
         self._scale_once()
         self.objective.setup(self)
 
     def _reset_network(self) -> None:
-        """Make network and optimiser anew."""
+        """Make a new network and optimiser."""
         plan, names = self.plan, ("network", self.epoch) if self.epoch else ("network",)
         with borrowed_global_generator(self.seed, *names):
             network = self._make_network()
@@ -225,7 +233,7 @@ class NetworkLearner(Learner):
             )
 
     def _ask_in_batch(self, batch: Batch, ask: BatchQuestions) -> None:
-        """Have pairs of the batch answered; the answers count in the loss of this step."""
+        """Ask about pairs of the batch; the loss of this step includes the answers."""
         a, b = batch.views
         rows = [self._query_rows(view).detach().float().cpu().numpy() for view in (a, b)]
         probabilities = ((a.p + b.p) / 2).detach().cpu().numpy()
@@ -271,7 +279,7 @@ class NetworkLearner(Learner):
 
     @property
     def is_checkpoint_due(self) -> bool:  # type: ignore[override]
-        """Return whether the plan wants a checkpoint after this epoch."""
+        """Return whether a checkpoint is due after this epoch."""
         return self.epoch % self.plan.checkpoint_every == 0
 
     @property
@@ -281,7 +289,7 @@ class NetworkLearner(Learner):
 
     @property
     def progress_fraction(self) -> float:
-        """Return the fraction of planned epochs that is done; of this round if each starts anew."""
+        """Return the fraction of planned epochs that is done; of this round if each is reset."""
         plan = self.plan
         if plan.reset_each_round:
             return max(1 - self.epochs_left / plan.epochs_per_round, 0.0)
@@ -289,7 +297,7 @@ class NetworkLearner(Learner):
 
     @contextmanager
     def fitting(self) -> Iterator[None]:
-        """Open and close the log for TensorBoard, if the plan wants one."""
+        """Open and close the log for TensorBoard, if the plan has one."""
         if self.plan.log_to:
             self.runtime.accelerator.init_trackers("likewise")
         try:
@@ -347,7 +355,7 @@ class NetworkLearner(Learner):
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Put the network into evaluation mode for a while."""
+        """Put the network into evaluation mode inside a ``with`` block."""
         was_training = self.network.training
         self.network.eval()
         try:

@@ -1,4 +1,4 @@
-"""Networks of the deep methods: a backbone with heads, and its input, scaled and in two views."""
+"""Networks of the deep methods (backbone and heads), scaling and augmentation of their input."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ def network_input(encoder: Any, backbone: Any, config: NetworkConfig) -> InputSp
     """Return what a network is trained on: vectors of `encoder`, or images.
 
     With a `backbone` only images; without one, images are embedded if an `encoder` is given,
-    and else train the default backbone. Vectors are used as they are.
+    and otherwise train the default backbone. Vectors are used unchanged.
     """
     trains_on_images = backbone is not None or encoder is None
     size = config.size if trains_on_images else None

@@ -31,7 +31,7 @@ _SURE, _ALIKE = 0.75, 0.9
 
 
 class Objective(ABC):
-    """The loss of a method, and whatever it keeps between steps; only `terms` is required.
+    """The loss of a method, and its state between steps; only `terms` is required.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class BatchRelations:
 
     @property
     def all(self) -> Tensor:
-        """Return both together."""
+        """Return the relations of answers and pseudo-links together."""
         return self.relations + self.guesses
 
 

@@ -1,4 +1,13 @@
-"""PCL: personalised clustering, by constrained NT-Xent on features attended across images."""
+"""PCL: personalised clustering, by constrained NT-Xent on features attended across images.
+
+The parts of [PCL]_ and where they are:
+
+- network (section 3.1): `ContextNetwork` below; its attention in `likewise.nn.heads`
+- loss (section 3.2, Eq. 1 to 5): `PCLObjective.terms` below; in `likewise.nn.losses.constrained`
+- questions (section 3.3, Eq. 6 to 8): `likewise.queries.pcl`
+- training (Algorithm 1): `NetworkLearner` in `likewise.estimators.deep.learner`, whose `_terms`
+  is one step: ask about pairs of the batch, extend labels, compute the loss
+"""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -72,8 +81,14 @@ _DEPARTURES: Mapping[str, Any] = {
     "norm": "mixed",
     "assignment_similarity": "log",
 }
+#: Normalisation of Eq. (3) for projections and for assignments.
+_NORMS = {
+    "mixed": ("anchor", "global"),
+    "anchor": ("anchor", "anchor"),
+    "global": ("global", "global"),
+}
 _CHOICES = {
-    "norm": ("mixed", "anchor", "global"),
+    "norm": tuple(_NORMS),
     "assignment_similarity": ("log", "cosine", "dot"),
     "balance": ("view", "pooled"),
     "attention": ("gated", "residual", "plain", "none"),
@@ -91,6 +106,11 @@ class ContextNetwork(ClusterNetwork):
         Number of images whose features are kept as the context of predictions.
     backbone, n_features, widths
         As in `ClusterNetwork`.
+
+    Notes
+    -----
+    [PCL]_ section 3.1. *Fidelity:* in the paper a prediction attends to the images that happen to
+    be in the same batch, so that it depends on them.
     """
 
     bank: Tensor
@@ -116,6 +136,11 @@ class PCLObjective(Objective):
     ----------
     settings : PCL
         Its temperatures, `strength`, `norm`, `assignment_similarity` and `balance` are used.
+
+    Notes
+    -----
+    [PCL]_ Eq. (1) to (5). *Fidelity:* four defaults differ from print, each a parameter: gated
+    attention, `norm="mixed"`, `assignment_similarity="log"`, and 2 as temperature of columns.
     """
 
     settings: "PCL"
@@ -129,29 +154,31 @@ class PCLObjective(Objective):
         return super().collapse_remedy
 
     def terms(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the terms of Eq. (5): Eq. (3) of z and of p, Eq. (4) of columns, and entropy."""
-        s, (a, b), relations = self.settings, batch.views, batch.relations.relations
-        constrained = partial(constrained_nt_xent, relations=relations, weights=self.weights(batch))
+        """Return the terms whose sum is Eq. (5), of two views a and b of a batch of n images."""
+        s, (a, b) = self.settings, batch.views
+        constrained = partial(
+            constrained_nt_xent,
+            relations=batch.relations.relations,
+            weights=self.weights(batch),
+        )
+        row_norm, assignment_norm = _NORMS[s.norm]
         return {
-            "instance": constrained(
-                a.z,
-                b.z,
-                temperature=s.instance_temperature,
-                norm="anchor" if s.norm == "mixed" else s.norm,
-            ),
+            # Eq. (3) of projections (n, m) and of assignments (n, k): answers act on both
+            "instance": constrained(a.z, b.z, temperature=s.instance_temperature, norm=row_norm),
             "assignment": constrained(
                 a.p,
                 b.p,
                 temperature=s.assignment_temperature,
                 similarity=s.assignment_similarity,
-                norm="global" if s.norm == "mixed" else s.norm,
+                norm=assignment_norm,
             ),
+            # Eq. (4) of the k columns of the assignments, and H of Eq. (5): without answers
             "cluster": nt_xent(a.p.T, b.p.T, temperature=s.cluster_temperature),
             "balance": cluster_entropy_loss(a.p, b.p, pooled=s.balance == "pooled"),
         }
 
     def weights(self, batch: Batch) -> Tensor:
-        """Return how much each positive counts against the other view."""
+        """Return how much each positive counts against the other view, Eq. (2)."""
         relations = batch.relations
         return positive_weights(
             relations.relations, relations.guesses, kind="paper", strength=self.settings.strength
@@ -209,10 +236,13 @@ class PCL(InteractiveClusterer):
 
     Notes
     -----
-    [PCL]_ Eq. (1) to (6): constrained NT-Xent of projections and of assignments, NT-Xent of
-    assignment columns, and cluster entropy.
+    [PCL]_ Eq. (1) to (5): constrained NT-Xent of projections and of assignments, NT-Xent of
+    assignment columns, and cluster entropy. Eq. (6) to (8) choose the questions.
 
-    Fidelity: see ``docs/research/fidelity.md``, P1 to P20. Prediction attends to a fixed bank.
+    Fidelity: the defaults differ from print in attention, norm, similarity of assignments and
+    temperature of columns, and in questions between rounds, each of which trains a new network;
+    ``docs/methods/pcl.md`` says why, ``docs/research/fidelity.md``, P1 to P20, has every
+    difference. Prediction attends to a fixed bank.
     `likewise_bench.baselines.pcl_authors` reproduces the public code.
     """
 

@@ -1,9 +1,9 @@
 """Posterior over feature spaces and numbers of clusters, from the first few answers.
 
-The same images can be close by content, by layout or by colour. Before any answer nothing tells
-which closeness is wanted. So a sample of the collection is clustered in several spaces (all feature
-blocks, families of blocks, single blocks), and each answer makes those partitions more likely in
-whose clusters it was to be expected.
+The same images can be similar in content, layout or colour. Before the first answer it is unknown
+which similarity is meant. Therefore a sample of the collection is clustered in several spaces (all
+feature blocks, families of blocks, single blocks), and each answer increases the posterior of the
+partitions under which it was likely.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ _NEGLIGIBLE = 0.01  # weight below which a block is left out
 
 @dataclass(frozen=True)
 class SpacePosterior:
-    """What the answers say about the spaces and the number of groups.
+    """Posterior over the feature spaces and the number of groups, given the answers.
 
     Parameters
     ----------

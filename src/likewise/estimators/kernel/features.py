@@ -1,7 +1,7 @@
 """Features of `Likewise`: blocks reduced by PCA and k-NN-smoothed, and visual words of patches.
 
 An encoder gives several feature blocks (layers of a network, colour histograms, visual words). They
-differ in scale and width; here they become comparable. Every block is given twice, as it is and
+differ in scale and width; here they become comparable. Every block is used twice, unchanged and
 smoothed over its nearest neighbours; `GPClassifier` learns how much each of them counts.
 """
 

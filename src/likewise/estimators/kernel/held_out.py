@@ -1,8 +1,8 @@
 """Held-out predictions: what the model predicts for an image without the answers about it.
 
-They say how good the model is at the images without answers, and calibrate its probabilities by one
-temperature. Images that were chosen because they are uncertain are harder than others, so a small
-share of the questions, the audit questions, is about images drawn at random.
+They measure the accuracy of the model on images without answers, and calibrate its probabilities by
+one temperature. Images that were selected for their uncertainty are harder than others. Therefore a
+small fraction of the questions, the audit questions, is about randomly drawn images.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ class HeldOut:
     def update(
         self, images: Iterable[int], probabilities: Floats | None, prototypes: Sequence[int]
     ) -> None:
-        """Record what the present model predicts for images that have answers since its training.
+        """Record the predictions of the current model for images answered since its training.
 
         Parameters
         ----------
@@ -110,12 +110,22 @@ class HeldOut:
         """
         given = set(images)
         if probabilities is not None:
-            new = np.array(sorted(given - self._trained_on - set(self._records)), dtype=np.intp)
+            new = self.new_images(given)
             self.record(new, probabilities[new], self._prototypes, len(self._trained_on))
         self._trained_on, self._prototypes = given, tuple(prototypes)
 
+    def new_images(self, images: Iterable[int]) -> Indexes:
+        """Return those of the images with answers that no recorded prediction is about."""
+        return np.array(sorted(set(images) - self._trained_on - set(self._records)), dtype=np.intp)
+
+    def allowed_columns(self, images: Indexes, groups: LabeledGroups, k: int) -> Mask:
+        """Return which of the present model's `k` columns agree with the answers, ``(m, k)``."""
+        possible, known = possible_groups(groups), groups.classes[list(self._prototypes)]
+        rows = [_allowed_columns(known, possible[i], k) for i in images.tolist()]
+        return np.array(rows, dtype=np.bool_).reshape(len(images), k)
+
     def missing(self) -> list[int]:
-        """Return the images that the present model is trained with, but that have no record."""
+        """Return the images that the current model is trained with, but that have no record."""
         return sorted(self._trained_on - set(self._records))
 
     def record(

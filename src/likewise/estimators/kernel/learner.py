@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -28,10 +29,11 @@ from likewise.estimators.kernel.training_set import (
     labeled_set,
 )
 from likewise.estimators.kernel.two_stage import TwoStageLearner
+from likewise.estimators.kernel.unguided_mixture import UnguidedMixture
 from likewise.estimators.parts import Learner, Prediction
 from likewise.estimators.release_0_1 import upgrade_likewise_state
 from likewise.random_streams import stream
-from likewise.types import Floats, Progress
+from likewise.types import Floats, Indexes, Progress
 
 _FOLDS, _MIN_MISSING = 4, 12  # models, and images without a prediction from which they are trained
 
@@ -40,7 +42,8 @@ class KernelLearner(Learner):
     """Clusters by k-means before the first answer, then by a two-stage GP classifier.
 
     With few answers the classifier is trained on pseudo-labels too: central images of clusters that
-    start from k-means and follow the answers (`SeededPartition`).
+    start from k-means and follow the answers (`SeededPartition`); and the initial clusters stay in
+    force until the classifier has predicted answers better than they did (`UnguidedMixture`).
 
     Parameters
     ----------
@@ -81,6 +84,7 @@ class KernelLearner(Learner):
         self._pseudo_label_fraction = pseudo_label_fraction
         self._within_class_whitening = within_class_whitening
         self._initial_clusters = InitialClusters()
+        self._mixture = UnguidedMixture()
         self._partition: SeededPartition | None = None  # only with the data
 
     def build(self, data: Data, n_clusters: int, seed: int) -> None:
@@ -96,6 +100,7 @@ class KernelLearner(Learner):
             spaces = FeatureSpaces(self._blocks, self._features.blocks, n_clusters, seed)
             self._partition = SeededPartition(spaces, seed)
             self._fit_initial_clusters(spaces, n_clusters, seed)
+            self.__dict__.pop("_own_clusters", None)
         else:
             self._features = self._make_features()
         self._classifier = self._new_classifier()
@@ -113,6 +118,16 @@ class KernelLearner(Learner):
         """Return the unit rows that the initial clusters are in: those of words, if there are."""
         plain = self._features.unsmoothed(blocks)
         return plain[WORDS] if WORDS in plain else concat_blocks(plain)
+
+    @cached_property
+    def _own_clusters(self) -> Indexes:
+        """The initial cluster of each image of the collection."""
+        return self._find_clusters(self._blocks)
+
+    def _find_clusters(self, blocks: Mapping[str, Floats]) -> Indexes:
+        rows = self._initial_rows(blocks)
+        clusters: Indexes = self._initial_clusters.predict_proba(rows).argmax(axis=1)
+        return clusters
 
     def _new_classifier(self) -> TwoStageLearner:
         return TwoStageLearner(
@@ -157,11 +172,11 @@ class KernelLearner(Learner):
         """Train on the groups that the answers establish; `epochs` is ignored."""
         groups = self.label_issues.groups()
         if groups.keys:
-            before = self.probabilities if self.is_trained else None
-            self.held_out.update(possible_groups(groups), before, groups.prototypes)
             assert self._partition is not None  # training needs the data
+            self._record_predictions(groups)
             update = self.label_issues.update
             self._fit(self._classifier, self._partition, groups, constraints, update)
+            self._fit_mixture(groups, constraints)
             self._predict_missing(groups, constraints)
             kinds, seed = self.label_issues.kinds, self._seed
             self.checked = self.held_out.check(groups, constraints, kinds, seed)
@@ -195,6 +210,26 @@ class KernelLearner(Learner):
             lambda given, predict_at: add_pseudo_labels(given, groups, predict_at, fraction, seed),
         )
 
+    def _record_predictions(self, groups: LabeledGroups) -> None:
+        """Record what the present model predicts for images with new answers, and how well."""
+        possible = possible_groups(groups)
+        if not self.is_trained:
+            self.held_out.update(possible, None, groups.prototypes)
+            return
+        new = self.held_out.new_images(possible)
+        if len(new):
+            own = apply_temperature(self._classifier.predict_at(new), self.temperature)
+            allowed = self.held_out.allowed_columns(new, groups, own.shape[1])
+            self._mixture.compare(own, self._own_clusters[new], allowed)
+        self.held_out.update(possible, self.probabilities, groups.prototypes)
+
+    def _fit_mixture(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
+        labeled = labeled_set(groups, constraints, len(groups.keys))
+        _, own = self._classifier.predict()
+        assert self._initial_clusters.centroids is not None  # fitted by `build`
+        n = len(self._initial_clusters.centroids)
+        self._mixture.fit(own, self._own_clusters, labeled.images, labeled.classes, n)
+
     def _predict_missing(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
         """Predict labelled images by models trained without them, where no earlier model has.
 
@@ -224,6 +259,9 @@ class KernelLearner(Learner):
         blocks = self._blocks if is_own else self._transform(data)
         if self.is_trained:
             rows, probabilities = self._classifier.predict(None if is_own else blocks)
+            if self._mixture.table is not None:
+                clusters = self._own_clusters if is_own else self._find_clusters(blocks)
+                probabilities = self._mixture.predict(probabilities, clusters)
         else:
             rows = concat_blocks(self._features.unsmoothed(blocks))
             probabilities = self._initial_clusters.predict_proba(self._initial_rows(blocks))
@@ -245,6 +283,7 @@ class KernelLearner(Learner):
             "predictions": self.probabilities,
             "temperature": np.array(self.temperature),
             **self._initial_clusters.get_state(),
+            **self._mixture.get_state(),
             **({} if self._partition is None else self._partition.get_state()),
             **self.held_out.get_state(),
             **self.checked.get_state(),
@@ -260,6 +299,8 @@ class KernelLearner(Learner):
         self.probabilities = state["predictions"]
         self.temperature = float(state["temperature"])
         self._initial_clusters.set_state(state)
+        self.__dict__.pop("_own_clusters", None)  # of other centroids
+        self._mixture.set_state(state)
         self.held_out.set_state(state)
         self.checked = Checked.from_state(state)
         self.label_issues.set_state(state)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import Answer
+from likewise.constraints.question import KINDS, Answer
 from likewise.embedding.words import as_words
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.estimators.base import InteractiveClusterer
@@ -21,7 +21,7 @@ from likewise.estimators.kernel.accuracy_estimate import (
 )
 from likewise.estimators.kernel.label_issues import LabelIssue, LabelIssues
 from likewise.estimators.kernel.learner import KernelLearner
-from likewise.estimators.kernel.questioner import KINDS, KernelQuestioner, check_kinds
+from likewise.estimators.kernel.questioner import KernelQuestioner, check_kinds
 from likewise.estimators.params import check_range
 from likewise.estimators.release_0_1 import RENAMED_LIKEWISE_PARAMETERS
 from likewise.types import Progress

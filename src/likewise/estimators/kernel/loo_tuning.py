@@ -42,7 +42,7 @@ class Hyperparameters:
 
 @dataclass
 class _Forward:
-    """Intermediate results of one evaluation, of which the gradient is made."""
+    """Intermediate results of one evaluation, from which the gradient is computed."""
 
     view_weights: Doubles  # (v,)
     block_weights: Doubles  # (f,)
@@ -217,6 +217,6 @@ class LeaveOneOut:
 
 
 def _softmax_gradient(shares: Doubles, upstream: Doubles) -> Doubles:
-    """Return the gradient by the logits, of which `shares` is the softmax."""
+    """Return the gradient with respect to the logits; `shares` is their softmax."""
     gradient: Doubles = shares * (upstream - shares @ upstream)
     return gradient

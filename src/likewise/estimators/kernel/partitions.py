@@ -93,7 +93,7 @@ def kmeans(
     max_iter: int = 30,
     init: Floats | None = None,
 ) -> Clusters:
-    """Run scikit-learn's k-means; fewer distinct rows than clusters are no reason for a warning."""
+    """Run scikit-learn's k-means, without its warning if there are fewer distinct rows than k."""
     start: Any = "k-means++" if init is None else init
     run = KMeans(k, init=start, n_init=n_init, max_iter=max_iter, random_state=seed)
     with warnings.catch_warnings():

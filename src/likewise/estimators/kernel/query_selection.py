@@ -134,7 +134,7 @@ def uncertain_regions(probabilities: Floats, rows: Floats, is_open: Mask, n: int
 
 
 def _fit(kmeans: Any, rows: Floats, weight: Floats | None = None) -> Any:
-    """Fit k-means; fewer distinct rows than clusters are no reason for a warning."""
+    """Fit k-means, without a warning if there are fewer distinct rows than clusters."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         kmeans.fit(rows, sample_weight=weight)

@@ -1,12 +1,11 @@
-"""Expected information per second of a person, of a choice and of a grid."""
+"""Expected information of a choice or a grid, per second of the person's time."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from likewise.constraints.question import GRID_SIZE, Question
-from likewise.oracles.base import PERSON_SECONDS, person_seconds
+from likewise.constraints.question import GRID_SIZE, PERSON_SECONDS, Question, person_seconds
 from likewise.types import Floats, Indexes
 
 Doubles = npt.NDArray[np.float64]
@@ -46,7 +45,7 @@ def best_grid(probabilities: Floats, n_groups: int, n_columns: int) -> GridChoic
     r"""Return the grid with the highest expected information per second.
 
     An image that belongs to the group with probability p gives
-    :math:`0.7\,[-p \log p - \delta (1 - p) \log (1 - p)]` nats, :math:`\delta = 1/2` unless only
+    :math:`0.7\,[-p \log p - \delta (1 - p) \log (1 - p)]` nats, :math:`\delta = 1/4` unless only
     one group remains, and takes :math:`0.3 + 0.5 (1 - p)` seconds. Images are added in the order
     of information per second while that of the whole grid grows, at most 16.
 

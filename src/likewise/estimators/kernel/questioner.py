@@ -1,4 +1,4 @@
-"""KernelQuestioner of `Likewise`: when to ask what, and the choice of the kind of question."""
+"""KernelQuestioner of `Likewise`: schedules the questions and builds pairs, choices and grids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from likewise.constraints.graph import ConstraintGraph
-from likewise.constraints.question import MAX_GROUPS, NEW, NONE, Question
+from likewise.constraints.question import KINDS, MAX_GROUPS, NEW, NONE, Question
 from likewise.errors import (
     InvalidParameterError,
     LikewiseError,
@@ -34,7 +34,6 @@ from likewise.estimators.parts import Prediction, QueryState, Questioner
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes
 
-KINDS = ("pair", "choice", "grid", "label")
 _SKIPPED_ANSWERS = 50  # during which an image answered "can't tell" is not asked about again
 _GRID_REGIONS = 64  # uncertain regions with the candidates of grids
 _MAX_OUTSIDE = 3  # answers in a row outside the groups shown, after which a grid is asked

@@ -73,7 +73,7 @@ class SeededPartition:
         self._former: Indexes | None = None  # unguided clusters of the sample
 
     def copy(self) -> "SeededPartition":
-        """Return another one that starts from the same clusters, and leaves this one as it is."""
+        """Return a new partition that starts from the same clusters; this one is not changed."""
         other = SeededPartition(self._spaces, self._seed)
         other._former = self._former
         return other
@@ -144,7 +144,7 @@ class SeededPartition:
 
 
 def _group_centers(unguided: Floats, labelled: Floats, classes: Indexes) -> Floats:
-    """Return the mean of each group's labels, shrunk to the cluster that holds most of them."""
+    """Return each group's mean label, shrunk towards the cluster with most of its labels."""
     clusters = squared_distances(labelled, unguided).argmin(axis=1)
     centers = []
     for group in range(int(classes.max()) + 1):
@@ -156,7 +156,7 @@ def _group_centers(unguided: Floats, labelled: Floats, classes: Indexes) -> Floa
 
 
 def _free_centers(rows: Floats, unguided: Floats, seeds: Floats) -> Floats:
-    """Return the unguided centres that lower the cost most, one after another."""
+    """Return the unguided centres that lower the cost most, selected greedily."""
     nearest = squared_distances(rows, seeds).min(axis=1)
     distances = squared_distances(rows, unguided)
     chosen: list[int] = []

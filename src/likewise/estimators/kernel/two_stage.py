@@ -15,7 +15,7 @@ from likewise.types import Floats, Indexes
 
 _SHRINKAGE = 0.3  # of the covariance towards the identity, in units of its mean eigenvalue
 _FIT_ROWS = 1_000  # from which principal axes are fitted
-_CONFIDENCE_POWER = 4  # images without a likely group hardly count
+_CONFIDENCE_POWER = 4  # images without a likely group get little weight
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def fit_whitening(
     *,
     within_class: bool = True,
 ) -> Whitening:
-    r"""Return a map under which images of one group move together.
+    r"""Return a linear map that moves images of the same group closer together.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def fit_whitening(
               \qquad A = V \Big(S + 0.3 \tfrac{\operatorname{tr} S}{c} I\Big)^{-1/2} :
 
     within-class covariance normalisation [WCCN]_ in the leading principal components :math:`V`,
-    with soft groups in place of known ones. Example: where images are grouped by colour, two
+    with soft groups instead of known ones. Example: where images are grouped by colour, two
     shirts of one colour differ in cut, so directions of cut are scaled down.
     """
     mean = rows.mean(axis=0)
@@ -117,7 +117,7 @@ class TwoStageLearner:
     n_views : int
         Versions of each feature block; see `GPClassifier`.
     within_class : bool
-        False leaves whitening out, for comparison.
+        If False, no whitening, for comparison.
     preferred : str, optional
         See `GPClassifier`.
     """

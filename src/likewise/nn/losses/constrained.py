@@ -50,7 +50,7 @@ def positive_weights(
         raise UnknownNameError("kind of positive weights", kind, _KINDS)
     if not strength >= 0:
         raise InvalidParameterError(
-            f"strength must be >= 0, got {strength}: otherwise must-links push apart."
+            f"strength must be >= 0, got {strength}; a negative value pushes must-links apart."
         )
     n = len(relations)
     answered = tile_relations(relations, n)  # (2n, 2n)
@@ -106,7 +106,8 @@ def constrained_nt_xent(
         the paper's, from `relations`.
     temperature : float
         :math:`\tau > 0`.
-    similarity : {"cosine", "dot"}
+    similarity : {"cosine", "dot", "log"}
+        See `similarities`.
     norm : {"anchor", "global"}
         Divide by the weights of each row and average over rows, or divide
         once by all weights: then few rows with answers outweigh all others.
@@ -130,7 +131,8 @@ def constrained_nt_xent(
 
     Fidelity: the last term is the authors' :math:`\mu_i`; the printed one counts
     cannot-links twice and the row itself. ``"anchor"`` is the paper's, ``"global"`` and
-    ``similarity="dot"`` on assignments the code's.
+    ``similarity="dot"`` on assignments the code's. ``"log"``, of assignments, is ours: the
+    gradient of the cosine vanishes where two confident assignments contradict an answer.
     """
     if norm not in NORMS:
         raise UnknownNameError("norm", norm, NORMS)

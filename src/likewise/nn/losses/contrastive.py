@@ -1,6 +1,6 @@
-"""Contrastive losses: NT-Xent, and the form of OCC with answered pairs.
+"""Contrastive losses: NT-Xent, and OCC's extension by answered pairs.
 
-PCL's form, which both methods can use, is in `likewise.nn.losses.constrained`.
+PCL's loss, which both methods can use, is in `likewise.nn.losses.constrained`.
 """
 
 import torch
@@ -58,7 +58,7 @@ def unit_rows(rows: Tensor) -> Tensor:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """Return `values` in float32, or as they are if they are more precise."""
+    """Return `values` in float32, or unchanged if they are more precise."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
@@ -200,7 +200,7 @@ def occ_contrastive(
     """
     if not weight >= 0:
         raise InvalidParameterError(
-            f"weight must be >= 0, got {weight}: otherwise must-links push apart."
+            f"weight must be >= 0, got {weight}; a negative value pushes must-links apart."
         )
     n = len(rows_a)
     s = similarities(rows_a, rows_b, temperature=temperature, kind=similarity)  # (2n, 2n)

@@ -9,7 +9,10 @@ const MAX_MOVED = 5000; // pictures of one action
 // `refresh` shows the groups again; `openReview` shows conflicts.
 export function makeActions({ showProblem, changed, refresh, openReview }) {
   // Run an action; an error is shown, and nothing else happens.
-  const attempt = (action) => (...values) => action(...values).catch((error) => showProblem(error.message));
+  const attempt =
+    (action) =>
+    (...values) =>
+      action(...values).catch((error) => showProblem(error.message));
 
   async function done(text, { entry, conflicts = [] }) {
     const message = conflicts.length ? t("{n} not moved: other answers contradict it.", { n: conflicts.length }) : text;
@@ -28,7 +31,8 @@ export function makeActions({ showProblem, changed, refresh, openReview }) {
 
   function checkNumber(images) {
     if (!images.length) throw new Error(t("Select pictures first."));
-    if (images.length > MAX_MOVED) throw new Error(t("At most {n} pictures can be moved at a time; select fewer.", { n: MAX_MOVED }));
+    if (images.length > MAX_MOVED)
+      throw new Error(t("At most {n} pictures can be moved at a time; select fewer.", { n: MAX_MOVED }));
   }
 
   return {

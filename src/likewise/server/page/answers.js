@@ -12,11 +12,19 @@ const SEARCH_PAUSE = 150; // milliseconds
 const N_VIOLATIONS = 20; // shown
 
 export function makeAnswersView({ showProblem, changed }) {
-  const search = h("input", { type: "search", placeholder: t("search names and answers"), "aria-label": t("Search the answers") });
+  const search = h("input", {
+    type: "search",
+    placeholder: t("search names and answers"),
+    "aria-label": t("Search the answers"),
+  });
   const counts = h("p", {});
   const list = h("ul", { class: "entries" });
   const more = button(t("Show more"), () => load(list.children.length), { hidden: true });
-  const violations = h("section", { class: "group", "aria-label": t("Answers that the groups do not satisfy"), hidden: true });
+  const violations = h("section", {
+    class: "group",
+    "aria-label": t("Answers that the groups do not satisfy"),
+    hidden: true,
+  });
   view.replaceChildren(h("div", { class: "bar" }, search, counts), violations, list, more);
   let timer = 0;
   let nRequests = 0; // an answer to an older one is not shown
@@ -41,9 +49,23 @@ export function makeAnswersView({ showProblem, changed }) {
     const found = await api.violations().catch(() => []);
     violations.hidden = !found.length;
     violations.replaceChildren();
-    if (found.length) violations.append(h("header", {}, h("h2", {}, t("Not satisfied")),
-      h("span", { class: "quiet" }, t("{answers} that the groups cannot satisfy: your answers separate more groups than there are. Retract one, or make a new group.", { answers: count(found.length, "answer") }))),
-      h("ul", { class: "entries" }, found.slice(0, N_VIOLATIONS).map(item)));
+    if (found.length)
+      violations.append(
+        h(
+          "header",
+          {},
+          h("h2", {}, t("Not satisfied")),
+          h(
+            "span",
+            { class: "quiet" },
+            t(
+              "{answers} that the groups cannot satisfy: your answers separate more groups than there are. Retract one, or make a new group.",
+              { answers: count(found.length, "answer") },
+            ),
+          ),
+        ),
+        h("ul", { class: "entries" }, found.slice(0, N_VIOLATIONS).map(item)),
+      );
   }
 
   function refresh() {
@@ -54,12 +76,26 @@ export function makeAnswersView({ showProblem, changed }) {
   function item(entry) {
     const retract = (text, id, message) => button(text, () => change(api.retract(id), message));
     const when = entry.at ? WHEN.format(new Date(entry.at)) : "";
-    return h("li", { "data-id": entry.id }, entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])),
-      h("div", { class: "about" }, h("div", { class: `text ${entry.retracted ? "retracted" : ""}` }, entryText(entry)),
-        h("div", { class: "quiet" }, [entry.names.slice(0, 2).join(" · "), entry.who, when].filter(Boolean).join(" — ")),
+    return h(
+      "li",
+      { "data-id": entry.id },
+      entry.images.slice(0, 2).map((id, i) => picture(id, entry.names[i])),
+      h(
+        "div",
+        { class: "about" },
+        h("div", { class: `text ${entry.retracted ? "retracted" : ""}` }, entryText(entry)),
+        h(
+          "div",
+          { class: "quiet" },
+          [entry.names.slice(0, 2).join(" · "), entry.who, when].filter(Boolean).join(" — "),
+        ),
         entry.is_conflict ? h("div", { class: "badge" }, t("not used: contradicts earlier answers")) : null,
-        entry.retracted ? h("div", { class: "quiet" }, t("retracted")) : null),
-      entry.retracted ? retract(t("Restore"), entry.retracted_by, t("Restored.")) : retract(t("Retract"), entry.id, t("Retracted.")));
+        entry.retracted ? h("div", { class: "quiet" }, t("retracted")) : null,
+      ),
+      entry.retracted
+        ? retract(t("Restore"), entry.retracted_by, t("Restored."))
+        : retract(t("Retract"), entry.id, t("Retracted.")),
+    );
   }
 
   // A retraction or a restoration: its message can undo it.
@@ -89,5 +125,11 @@ export function makeAnswersView({ showProblem, changed }) {
 // Active answers are counted as in the footer; renames, merges and confirmations are other changes.
 function countsText({ n, n_active, n_retracted }) {
   const nOthers = n - n_active - n_retracted;
-  return [count(n_active, "answer"), n_retracted ? t("{n} retracted", { n: n_retracted }) : "", nOthers ? count(nOthers, "other change") : ""].filter(Boolean).join(", ");
+  return [
+    count(n_active, "answer"),
+    n_retracted ? t("{n} retracted", { n: n_retracted }) : "",
+    nOthers ? count(nOthers, "other change") : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 }

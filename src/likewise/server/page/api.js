@@ -19,7 +19,8 @@ export const api = {
   answer: (question, answer, seconds, more = {}) =>
     send("POST", "/api/answers", body({ question, answer, seconds, who: state.who, client: state.client, ...more })),
   // The newest action, or the one that wrote `entry`.
-  undo: (entry) => send("POST", "/api/undo", body({ ...(state.who ? { who: state.who } : {}), ...(entry ? { entry } : {}) })),
+  undo: (entry) =>
+    send("POST", "/api/undo", body({ ...(state.who ? { who: state.who } : {}), ...(entry ? { entry } : {}) })),
   answers: (search, offset = 0) => send("GET", "/api/answers" + query({ search, offset })),
   retract: (id) => send("DELETE", `/api/answers/${id}` + query({ who: state.who })),
   confirm: (id) => send("POST", `/api/answers/${id}/confirm` + query({ who: state.who })),
@@ -39,7 +40,9 @@ export const api = {
   createCriterion: (values) => send("POST", "/api/criteria", values),
   changeCriterion: (values) => send("PATCH", "/api/criteria", body(values)),
   exportFolders: (how, groups) => send("POST", "/api/folders", body({ how, groups })),
-  exportPath: (to, groups = []) => "/api/export" + query({ to }) + groups.map((one) => "&" + new URLSearchParams({ group: one })).join(""),
+  exportPath: (to, groups = []) =>
+    "/api/export" + query({ to }) + groups.map((one) => "&" + new URLSearchParams({ group: one })).join(""),
   access: () => send("GET", "/api/access"),
+  skipped: () => send("GET", "/api/skipped"),
   rescan: () => send("POST", "/api/rescan"),
 };

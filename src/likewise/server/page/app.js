@@ -17,6 +17,7 @@ import { makeMapView } from "/page/map.js";
 import { askNewCriterion, changeCriterion, criterionForm } from "/page/criterion.js";
 import { t, translatePage } from "/page/texts.js";
 import { isViewer, showShare } from "/page/share.js";
+import { setUpThemeButton } from "/page/theme_button.js";
 import { toast } from "/page/toast.js";
 import { setShowOnMap } from "/page/zoom.js";
 
@@ -44,7 +45,13 @@ const corrections = { showProblem, changed, openReview: () => open("ask") };
 views.groups = makeGalleriesView(corrections);
 views.map = makeMapView(corrections);
 views.compare = makeCompareView();
-views.answers = makeAnswersView({ showProblem, changed: () => { changed(); views.ask.refill(); } });
+views.answers = makeAnswersView({
+  showProblem,
+  changed: () => {
+    changed();
+    views.ask.refill();
+  },
+});
 
 function open(name, ...options) {
   if (name !== view) closeExports();
@@ -66,7 +73,8 @@ let version = null; // of the program
 let shownIssues = ""; // which label issues were loaded
 let pending = null;
 let again = false;
-function showStatus() { // many calls at once are one request, and one more after it
+function showStatus() {
+  // many calls at once are one request, and one more after it
   if (pending) {
     again = true;
     return pending;
@@ -88,7 +96,8 @@ async function loadStatus() {
     showProblem(error.message);
     return;
   }
-  if (version !== null && version !== status.version) showProblem(t("The program was upgraded; reload this page."), "version");
+  if (version !== null && version !== status.version)
+    showProblem(t("The program was upgraded; reload this page."), "version");
   version = status.version;
   showAccuracy(status, { changed: showStatus, openReview });
   nGroups = status.n_groups;
@@ -112,7 +121,9 @@ async function showCriteria() {
   }
   known = criteria.find((one) => one.name === state.criterion);
   state.texts = known ?? {};
-  $("criterion").replaceChildren(...criteria.map((one) => h("option", { value: one.name, selected: one.name === state.criterion }, one.name)));
+  $("criterion").replaceChildren(
+    ...criteria.map((one) => h("option", { value: one.name, selected: one.name === state.criterion }, one.name)),
+  );
   showExports(showProblem);
   document.title = `${state.criterion} · likewise`;
   return true;
@@ -121,7 +132,12 @@ async function showCriteria() {
 // A session without a criterion: the person says what to group by.
 function askFirstCriterion() {
   const first = $("view-first");
-  const created = (name) => { first.hidden = true; document.body.classList.remove("first"); startCriterion(name); };
+  const created = (name) => {
+    first.hidden = true;
+    first.replaceChildren();
+    document.body.classList.remove("first");
+    startCriterion(name);
+  };
   const fill = () => first.replaceChildren(...[introduction(fill)].filter(Boolean), criterionForm(created, t("Start")));
   fill();
   first.hidden = false;
@@ -142,7 +158,13 @@ async function switchTo(name) {
 
 const startCriterion = (name) => {
   showProblem("");
-  return switchTo(name).then(() => { open("ask"); $("main").focus(); }, (error) => showProblem(error.message)); // keys answer at once
+  return switchTo(name).then(
+    () => {
+      open("ask");
+      $("main").focus();
+    },
+    (error) => showProblem(error.message),
+  ); // keys answer at once
 };
 
 // -- keys --
@@ -153,7 +175,8 @@ document.addEventListener("keydown", (event) => {
   if (isTyping(event.target)) return;
   if (["groups", "map"].includes(view) && views[view].pressKey(event)) return void event.preventDefault();
   const key = event.key.toLowerCase();
-  if (event.repeat) { // a held key answers one question only, and presses a button once
+  if (event.repeat) {
+    // a held key answers one question only, and presses a button once
     if (key === "enter" || actionOf(key)) event.preventDefault();
     return;
   }
@@ -189,10 +212,7 @@ function switchTab(event, key) {
 
 // -- start --
 
-const showTheme = () => $("theme").replaceChildren(icon(window.likewiseTheme.shown() === "dark" ? "sun" : "moon"));
-document.addEventListener("theme", showTheme);
-showTheme();
-$("theme").addEventListener("click", () => window.likewiseTheme.toggle());
+setUpThemeButton();
 $("change-criterion").append(icon("pencil"));
 $("export").firstElementChild.prepend(icon("export"));
 translatePage();
@@ -201,9 +221,19 @@ const page = { views, current: () => view, open, showProblem, showStatus, showCr
 history.replaceState(null, "", "/"); // removes the token, which is in a cookie now
 setShowOnMap((id) => open("map", id));
 for (const one of VIEWS) $(`tab-${one}`).addEventListener("click", () => open(one));
-$("criterion").addEventListener("change", (event) => { switchTo(event.target.value); event.target.blur(); });
+$("criterion").addEventListener("change", (event) => {
+  switchTo(event.target.value);
+  event.target.blur();
+});
 $("add-criterion").addEventListener("click", () => askNewCriterion(startCriterion));
-$("change-criterion").addEventListener("click", () => changeCriterion(known, nGroups, () => showCriteria().then(() => { showStatus(); views.ask.redraw(); })));
+$("change-criterion").addEventListener("click", () =>
+  changeCriterion(known, nGroups, () =>
+    showCriteria().then(() => {
+      showStatus();
+      views.ask.redraw();
+    }),
+  ),
+);
 $("help").addEventListener("click", () => showHelp(views.ask.redraw));
 document.addEventListener("click", (event) => event.target.closest("#export") || closeExports());
 $("share").append(icon("share"));

@@ -1,23 +1,24 @@
 // The Ask view: one question at a time. An answer is on disk before the next question is shown.
 
 import { api } from "/page/api.js";
-import { $, h, isTyping } from "/page/dom.js";
+import { makeAskGroups } from "/page/ask_groups.js";
+import { makeAnswerReview } from "/page/ask_review.js";
+import { $, h } from "/page/dom.js";
 import { goalView } from "/page/goal.js";
 import { pressGridKey } from "/page/grid_question.js";
-import { nameForm, newGroupForm } from "/page/group_forms.js";
-import { answerFor, finishedView, nextGroups, isSame, order, preload, questionView, spoken } from "/page/question.js";
+import { answerFor, finishedView, nextGroups, isSame, preload, questionView, spoken } from "/page/question.js";
 import { introduction } from "/page/intro.js";
-import { conflictView, labelIssueView } from "/page/review.js";
 import { swipes } from "/page/swipe.js";
 import { entryText, t } from "/page/texts.js";
 import { toast } from "/page/toast.js";
 
 const view = $("view-ask");
-const STORE = "likewise-ignored-conflicts";
-const NOT_NAMED = "likewise-not-named"; // groups whose name was not wanted
-const ignored = new Set(JSON.parse(sessionStorage.getItem(STORE) ?? "[]")); // ids of conflicting answers
-const notNamed = new Set(JSON.parse(sessionStorage.getItem(NOT_NAMED) ?? "[]"));
-const POSTPONED_FOR = 20; // answers
+// Run an action; an error is shown, and nothing else happens.
+const attempting =
+  (showProblem) =>
+  (action) =>
+  (...values) =>
+    action(...values).catch((error) => showProblem(error.message));
 
 export function makeAskView({ showProblem, changed, openReview }) {
   let queue = [];
@@ -25,18 +26,15 @@ export function makeAskView({ showProblem, changed, openReview }) {
   let busy = false;
   let turn = Promise.resolve(); // answers and undos run one after the other
   let note = "";
-  let conflict = null;
-  let labelIssues = [];
   let status = null;
   let nGroups = 0;
-  const postponed = new Set(); // ids of label issues
-  let nSincePostponed = 0; // answers
   // A form keeps what is typed while the question above it is drawn again.
   const [top, stage, forms] = ["review-box", "stage", "form-box"].map((name) => h("div", { class: name }));
   view.replaceChildren(top, stage, forms);
 
   const question = () => queue[0];
-  const labelIssue = () => labelIssues.find((one) => !postponed.has(one.answer.id)) ?? null;
+  const seconds = () => (performance.now() - shownAt) / 1000;
+  const attempt = attempting(showProblem);
 
   // -- questions and answers --
 
@@ -49,7 +47,10 @@ export function makeAskView({ showProblem, changed, openReview }) {
       if (busy || question() !== shown) return; // an answer brought newer questions meanwhile
       const first = shown && (questions.find((one) => isSame(one, shown)) ?? shown); // with the current names
       if (keepsFirst && shown?.isNext) return; // the person looks through the groups
-      queue = keepsFirst && shown && questions.length ? [first, ...questions.filter((one) => !isSame(one, shown))] : questions;
+      queue =
+        keepsFirst && shown && questions.length
+          ? [first, ...questions.filter((one) => !isSame(one, shown))]
+          : questions;
     } catch (error) {
       showProblem(error.message);
     }
@@ -57,11 +58,12 @@ export function makeAskView({ showProblem, changed, openReview }) {
   }
 
   function answer(text, more = {}) {
-    if (text === "new_group") return openNewGroup();
+    if (text === "new_group" && question() && !busy) groups.openNewGroup();
+    if (text === "new_group") return turn;
     if (text === "none" && question()?.kind === "choice") {
       const next = busy ? null : nextGroups(question());
       if (next) return showNext(next);
-      if (question().isNext) return openNewGroup(); // it is in none of all groups
+      if (question().isNext) return answer("new_group"); // it is in none of all groups
     }
     if (busy || !question()) return turn; // ignores keys until the next question is shown
     busy = true;
@@ -72,12 +74,11 @@ export function makeAskView({ showProblem, changed, openReview }) {
   async function sendAnswer(text, more) {
     stage.querySelector(`[data-answer="${CSS.escape(text)}"]`)?.classList.add("chosen");
     try {
-      const reply = await api.answer(question(), text, (performance.now() - shownAt) / 1000, more);
+      const reply = await api.answer(question(), text, seconds(), more);
       queue = reply.questions;
       note = reply.accepted ? "" : t("This contradicts earlier answers; please review them above.");
-      conflict = reply.conflict ?? conflict;
-      if (++nSincePostponed === POSTPONED_FOR) postponed.clear();
-      closeNewGroup();
+      review.answered(reply.conflict);
+      groups.closeNewGroup();
       showProblem("");
       show();
       changed();
@@ -106,8 +107,8 @@ export function makeAskView({ showProblem, changed, openReview }) {
       const undone = await api.undo();
       note = undone.entry ? t("Undone: {entry}.", { entry: entryText(undone.entry) }) : t("Nothing to undo.");
       if (undone.question) queue = [undone.question, ...queue.filter((one) => !isSame(one, undone.question))];
-      conflict = null;
-      closeNewGroup();
+      review.undone();
+      groups.closeNewGroup();
       show();
       changed();
     } catch (error) {
@@ -118,144 +119,54 @@ export function makeAskView({ showProblem, changed, openReview }) {
     return note;
   }
 
-  // -- groups --
+  // -- groups, and the review above the question --
 
-  const closeNewGroup = () => { // an open form about a name stays
-    if (forms.firstElementChild?.id !== "new-group-form") return;
-    const hadFocus = forms.contains(document.activeElement);
-    forms.replaceChildren();
-    if (hadFocus) $("main").focus();
-  };
-
-  function openNewGroup() {
-    if (busy || !question() || question().kind === "grid") return turn;
-    const { kind, images, names } = question();
-    const shown = kind === "pair" ? order(images) : [0];
-    forms.replaceChildren(newGroupForm(shown.map((i) => ({ id: images[i], name: names[i] })), create, closeNewGroup));
-    forms.querySelector("input").focus();
-    return turn;
+  // Show what was done, with a button that undoes it: revert() sends the request.
+  function done(text, revert) {
+    changed();
+    const undoIt = attempt(async () => {
+      await revert();
+      toast(t("Undone"));
+      changed();
+      await refill();
+    });
+    toast(text, { undo: undoIt });
   }
 
-  // One picture of a pair in a group of its own: the two are different.
-  async function create(images, name) {
-    await turn;
-    try {
-      const asked = question();
-      if (asked.kind === "pair" && images.length === 1) await api.answer(asked, "different", (performance.now() - shownAt) / 1000);
-      await api.createGroup(images, name);
-      await afterChange(t("New group"));
-    } catch (error) {
-      showProblem(error.message);
-    }
-  }
-
-  // The person typed the name of a group that was not offered.
-  async function place(group) {
-    await turn;
-    try {
-      await api.move(question().images.slice(0, 1), group.id);
-      await afterChange(t("Placed in {group}", { group: group.name }));
-    } catch (error) {
-      showProblem(error.message);
-    }
-  }
-
-  async function afterChange(text) {
-    closeNewGroup();
-    toast(text, { undo });
+  // The question was answered in another way, by `nActions` actions, which are undone together.
+  async function answered(text, nActions) {
+    groups.closeNewGroup();
+    const undoAll = async () => {
+      for (let i = 0; i < nActions; i += 1) await undo();
+    };
+    toast(text, { undo: undoAll });
     $("main").focus();
     queue = [];
     changed();
     await refill();
   }
 
-  function offerName(group) {
-    const open = forms.firstElementChild;
-    if (open?.id === "new-group-form" || open?.dataset.group === group?.id || (open && isTyping(document.activeElement))) return;
-    if (!group || notNamed.has(group.id)) return void forms.replaceChildren();
-    const close = () => {
-      sessionStorage.setItem(NOT_NAMED, JSON.stringify([...notNamed.add(group.id)]));
-      forms.replaceChildren();
-      $("main").focus();
-    };
-    const save = attempt(async (name) => {
-      const { entry } = await api.changeGroup(group.id, { name });
-      close();
-      done(t("Renamed to {group}", { group: name }), () => api.undo(entry));
-      await refill(true);
-    });
-    forms.replaceChildren(nameForm(group, save, close));
-  }
-
-  // -- the review above the question --
-
-  // Run an action; an error is shown, and nothing else happens.
-  const attempt = (action) => (...values) => action(...values).catch((error) => showProblem(error.message));
-
-  // Show what was done, with a button that undoes it: revert() sends the request.
-  function done(text, revert) {
-    changed();
-    toast(text, { undo: attempt(async () => {
-      await revert();
-      toast(t("Undone"));
-      changed();
-      await refill();
-    }) });
-  }
-
-  const review = {
-    retract: attempt(async (id) => {
-      const { retracted_by: retraction } = await api.retract(id);
-      conflict = null;
-      labelIssues = labelIssues.filter((one) => one.answer.id !== id);
-      done(t("Retracted."), () => api.retract(retraction));
-      await refill();
-    }),
-    confirm: attempt(async (id) => {
-      await api.confirm(id);
-      await loadLabelIssues();
-      done(t("Marked as correct."), () => api.undo());
-    }),
-    newGroup: attempt(async (image) => {
-      const made = await api.createGroup([image], "");
-      conflict = made.conflicts[0] ?? null;
-      labelIssues = [];
-      done(t("New group created."), () => api.undo(made.entry));
-      await refill();
-    }),
-    ignore() {
-      sessionStorage.setItem(STORE, JSON.stringify([...ignored.add(conflict.answer.id)])); // survives a reload
-      [conflict, note] = [null, ""];
-      show();
-      changed(); // there may be another conflict
-    },
-    later() {
-      labelIssues.forEach((one) => postponed.add(one.answer.id));
-      [nSincePostponed, note] = [0, t("Postponed for {n} answers.", { n: POSTPONED_FOR })];
-      show();
-    },
+  const setNote = (text) => {
+    stage.querySelector(".note").textContent = text;
   };
-
-  const loadLabelIssues = attempt(async () => {
-    const before = labelIssue()?.answer.id;
-    labelIssues = await api.labelIssues();
-    if (labelIssue()?.answer.id !== before) show();
+  const groups = makeAskGroups(forms, {
+    ...{ attempt, question, seconds, setNote, answered, done, refill },
+    settled: () => turn, // earlier answers are saved
   });
-
-  function setConflicts(conflicts) {
-    const next = conflicts.find((one) => !ignored.has(one.answer.id)) ?? null;
-    if (conflict?.answer.id === next?.answer.id) return;
-    conflict = next;
+  const showWith = (text) => {
+    note = text ?? note;
     show();
-  }
+  };
+  const review = makeAnswerReview({ attempt, done, show: showWith, refill, changed });
 
   function setStatus(newest) {
     const before = nGroups;
     [status, nGroups] = [newest, newest.n_groups];
-    setConflicts(newest.conflicts);
-    offerName(newest.unnamed);
+    review.setConflicts(newest.conflicts);
+    groups.offerName(newest.unnamed);
     showTop();
-    if (question()?.kind === "choice" && (before > question().offered.length) !== (nGroups > question().offered.length)) show();
+    if (question()?.kind === "choice" && before > question().offered.length !== nGroups > question().offered.length)
+      show();
   }
 
   // -- on the screen --
@@ -264,12 +175,23 @@ export function makeAskView({ showProblem, changed, openReview }) {
     const isFinding = document.activeElement?.id === "find-group";
     if (isFinding && stage.dataset.of === key(question())) return; // the person types
     shownAt = performance.now();
-    const focused = stage.contains(document.activeElement) && document.activeElement.matches(":focus-visible") ? document.activeElement : null;
+    const focused =
+      stage.contains(document.activeElement) && document.activeElement.matches(":focus-visible")
+        ? document.activeElement
+        : null;
     showTop();
-    stage.replaceChildren(...(question() ? questionView(question(), note, { answer, undo, place }, nGroups) : [finishedView(undo)]));
+    stage.replaceChildren(
+      ...(question()
+        ? questionView(question(), note, { answer, undo, place: groups.place }, nGroups)
+        : [finishedView(undo)]),
+    );
     stage.dataset.of = key(question());
     // The keyboard focus stays on the same button; after a click it is on the question.
-    if (focused) (stage.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ?? $("main")).focus();
+    if (focused)
+      (
+        stage.querySelector(`[data-answer="${CSS.escape(focused.dataset.answer ?? "")}"], #${focused.id || "main"}`) ??
+        $("main")
+      ).focus();
     $("announcer").textContent = question() ? spoken(question(), note) : t("No questions left.");
     view.dataset.shown = Number(view.dataset.shown ?? 0) + 1;
     queue.slice(1, 3).forEach(preload);
@@ -279,8 +201,9 @@ export function makeAskView({ showProblem, changed, openReview }) {
 
   function showTop() {
     const focused = top.contains(document.activeElement) ? document.activeElement.id : "";
-    const issue = labelIssue();
-    const views = conflict ? [conflictView(conflict, review)] : issue ? [labelIssueView(issue, review)] : [introduction(showTop), ...goalView(status, { openReview, changed: showTop })];
+    const goal = goalView(status, { openReview, changed: showTop });
+    const conflict = review.conflictView();
+    const views = conflict ? [conflict] : [...goal, review.issueView() ?? introduction(showTop)];
     top.replaceChildren(...views.filter(Boolean));
     if (focused) (document.getElementById(focused) ?? $("main")).focus();
   }
@@ -304,20 +227,21 @@ export function makeAskView({ showProblem, changed, openReview }) {
 
   return {
     refill,
-    enter: () => { // the note is about an earlier question
+    enter: () => {
+      // the note is about an earlier question
       note = "";
       return refill();
     },
     pressKey,
     undo,
-    loadLabelIssues,
+    loadLabelIssues: review.loadLabelIssues,
     setStatus,
-    setConflicts,
+    setConflicts: review.setConflicts,
     redraw: show,
     reset: () => {
-      [queue, note, conflict, labelIssues, status] = [[], "", null, [], null];
-      forms.replaceChildren();
-      postponed.clear();
+      [queue, note, status] = [[], "", null];
+      groups.reset();
+      review.reset();
     },
   };
 }

@@ -53,4 +53,5 @@ export function loadWaitingPictures() {
 }
 
 // A closed dialog keeps the focus for a moment; keys pressed then are not typed into it.
-export const isTyping = (target) => Boolean(target.closest?.("input, select, textarea, [contenteditable]")?.checkVisibility());
+export const isTyping = (target) =>
+  Boolean(target.closest?.("input, select, textarea, [contenteditable]")?.checkVisibility());

@@ -8,28 +8,39 @@ import { t } from "/page/texts.js";
 const RETRY = 2000; // milliseconds
 const MIN_INTERVAL = 1000; // milliseconds between two updates of a view
 
-export const announce = (text) => { $("activity").textContent = text; };
+export const announce = (text) => {
+  $("activity").textContent = text;
+};
 
 // page: { views, current, open, showProblem, showStatus, showCriteria }
 export function listen(page) {
   const { views, showProblem, showStatus } = page;
   const source = new EventSource("/api/events");
   const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
-  const onCurrent = (name, act) => on(name, (event) => { // about the criterion that is shown
-    if (!event.criterion || event.criterion === state.criterion) act(event);
-  });
+  const onCurrent = (name, act) =>
+    on(name, (event) => {
+      // about the criterion that is shown
+      if (!event.criterion || event.criterion === state.criterion) act(event);
+    });
 
   // Changes by others are shown soon; several within the interval are one update.
   let timer = 0;
   const renew = () => {
-    timer ||= setTimeout(() => { timer = 0; views[page.current()]?.renew?.(); }, MIN_INTERVAL);
+    timer ||= setTimeout(() => {
+      timer = 0;
+      views[page.current()]?.renew?.();
+    }, MIN_INTERVAL);
   };
 
   let isLost = false;
   source.onerror = () => {
     isLost = true;
-    showProblem(t("Connection lost; saved answers are kept. Reconnecting… If the program has stopped, start it again."), "connection");
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => reconnect(page), RETRY); // the browser does not retry
+    showProblem(
+      t("Connection lost; saved answers are kept. Reconnecting… If the program has stopped, start it again."),
+      "connection",
+    );
+    const isGivenUp = source.readyState === EventSource.CLOSED; // the browser does not retry
+    if (isGivenUp) setTimeout(() => reconnect(page), RETRY);
   };
   source.onopen = () => {
     showStatus(); // for events before the connection
@@ -38,8 +49,12 @@ export function listen(page) {
     isLost = false;
   };
 
-  onCurrent("answers", () => { showStatus(); renew(); });
-  onCurrent("groups", () => { // names, colours, merges
+  onCurrent("answers", () => {
+    showStatus();
+    renew();
+  });
+  onCurrent("groups", () => {
+    // names, colours, merges
     showStatus();
     renew();
     if (page.current() === "map") views.map.refresh();
@@ -47,7 +62,11 @@ export function listen(page) {
   });
   onCurrent("training", () => announce(t("Training…")));
   onCurrent("trained", ({ n_answers, n_moved }) => {
-    announce(n_answers ? t("Groups updated, {pictures} moved", { pictures: count(n_moved ?? 0, "picture") }) : t("First groups are ready"));
+    announce(
+      n_answers
+        ? t("Groups updated, {pictures} moved", { pictures: count(n_moved ?? 0, "picture") })
+        : t("First groups are ready"),
+    );
     showStatus();
     if (page.current() === "groups") views.groups.renew();
     if (page.current() === "map" || page.current() === "compare") views[page.current()].refresh();
@@ -58,13 +77,14 @@ export function listen(page) {
   on("images", (changes) => {
     announce(changesText(changes));
     showStatus();
-    views.groups.refresh(); // which marks new pictures
+    views.groups.markNew();
     if (page.current() !== "ask" && page.current() !== "groups") page.open(page.current());
   });
   on("folder", ({ message }) => {
     showProblem(message ?? "", "session");
     showStatus(); // an earlier request may still have the old state
-    if (page.current() === "ask") views.ask.redraw(); // pictures may be available again
+    if (page.current() === "ask")
+      views.ask.redraw(); // pictures may be available again
     else page.open(page.current());
   });
   on("criteria", page.showCriteria);

@@ -4,13 +4,31 @@ import { api } from "/page/api.js";
 import { $, button, count, h } from "/page/dom.js";
 import { t } from "/page/texts.js";
 
-const FILES = { csv: t("Table (CSV)"), parquet: t("Table (Parquet)"), html: t("Gallery page (HTML)"), answers: t("My answers (JSON Lines)"), labelstudio: "Label Studio (JSON)", "labelstudio-config": t("Label Studio (configuration)"), fiftyone: "FiftyOne (labels.json)", coco: "COCO (JSON)", cvat: "CVAT (XML)" };
+const FILES = {
+  csv: t("Table (CSV)"),
+  parquet: t("Table (Parquet)"),
+  html: t("Gallery page (HTML)"),
+  answers: t("My answers (JSON Lines)"),
+  labelstudio: "Label Studio (JSON)",
+  "labelstudio-config": t("Label Studio (configuration)"),
+  fiftyone: "FiftyOne (labels.json)",
+  coco: "COCO (JSON)",
+  cvat: "CVAT (XML)",
+};
 const METHODS = { copy: t("as copies"), symlink: t("as symbolic links"), hardlink: t("as hard links") };
 
 export function showExports(showProblem) {
   const links = Object.entries(FILES).map(([to, text]) => h("a", { download: "", "data-to": to }, text));
-  const chosen = groupChoice((groups) => links.forEach((link) => { link.href = api.exportPath(link.dataset.to, link.dataset.to === "answers" ? [] : groups); }));
-  const how = h("select", { "aria-label": t("Copy or link the pictures") }, Object.entries(METHODS).map(([method, text]) => h("option", { value: method }, text)));
+  const chosen = groupChoice((groups) =>
+    links.forEach((link) => {
+      link.href = api.exportPath(link.dataset.to, link.dataset.to === "answers" ? [] : groups);
+    }),
+  );
+  const how = h(
+    "select",
+    { "aria-label": t("Copy or link the pictures") },
+    Object.entries(METHODS).map(([method, text]) => h("option", { value: method }, text)),
+  );
   const result = h("p", { role: "status", class: "result" });
 
   async function exportFolders() {
@@ -36,7 +54,13 @@ export function showExports(showProblem) {
   }
 
   const sort = button(t("Sort into folders"), exportFolders, { id: "export-folders" });
-  $("export-links").replaceChildren(chosen.element, ...links, h("div", { class: "row" }, sort, how), h("div", { class: "row" }, button(t("Rescan the folder"), rescan, { id: "rescan" })), result);
+  $("export-links").replaceChildren(
+    chosen.element,
+    ...links,
+    h("div", { class: "row" }, sort, how),
+    h("div", { class: "row" }, button(t("Rescan the folder"), rescan, { id: "rescan" })),
+    result,
+  );
 }
 
 // Which groups are exported; all of them until some are left out. changed(ids): another choice; no ids for all groups.
@@ -45,13 +69,29 @@ function groupChoice(changed) {
   const summary = h("summary", {}, t("All groups"));
   const element = h("details", { id: "export-groups", ontoggle: () => element.open && load() }, summary, list);
   const boxes = () => [...list.querySelectorAll("input")];
-  const groups = () => (boxes().every((one) => one.checked) ? [] : boxes().filter((one) => one.checked).map((one) => one.value));
+  const groups = () =>
+    boxes().every((one) => one.checked)
+      ? []
+      : boxes()
+          .filter((one) => one.checked)
+          .map((one) => one.value);
 
   async function load() {
-    const leftOut = boxes().filter((one) => !one.checked).map((one) => one.value);
+    const leftOut = boxes()
+      .filter((one) => !one.checked)
+      .map((one) => one.value);
     const known = (await api.groups(0)).groups;
-    list.replaceChildren(...known.map((one) => h("label", { class: "row" }, h("input", { type: "checkbox", value: one.id, checked: !leftOut.includes(one.id), onchange: update }),
-      h("span", {}, one.name), h("span", { class: "quiet" }, String(one.n_images)))));
+    list.replaceChildren(
+      ...known.map((one) =>
+        h(
+          "label",
+          { class: "row" },
+          h("input", { type: "checkbox", value: one.id, checked: !leftOut.includes(one.id), onchange: update }),
+          h("span", {}, one.name),
+          h("span", { class: "quiet" }, String(one.n_images)),
+        ),
+      ),
+    );
     update();
   }
 
@@ -67,8 +107,14 @@ function groupChoice(changed) {
 }
 
 function folderResult({ folder, n_written, left_out }) {
-  const omitted = left_out.length ? t("; left out: {names}", { names: left_out.slice(0, 3).join(", ") + (left_out.length > 3 ? ", …" : "") }) : "";
-  return t("{pictures} sorted into {folder}{omitted}. The originals are unchanged.", { pictures: count(n_written, "picture"), folder, omitted });
+  const omitted = left_out.length
+    ? t("; left out: {names}", { names: left_out.slice(0, 3).join(", ") + (left_out.length > 3 ? ", …" : "") })
+    : "";
+  return t("{pictures} sorted into {folder}{omitted}. The originals are unchanged.", {
+    pictures: count(n_written, "picture"),
+    folder,
+    omitted,
+  });
 }
 
 // The focus must not stay in the closed menu.
@@ -79,8 +125,13 @@ export function closeExports(next = $("main")) {
 }
 
 export function changesText({ added, missing, returned, broken, renamed }) {
-  const counts = [[added, t("{n} new", { n: added })], [returned, t("{n} restored", { n: returned })], [missing, t("{n} missing", { n: missing })],
-    [broken, t("{n} unreadable", { n: broken })], [renamed, t("{n} renamed", { n: renamed })]];
+  const counts = [
+    [added, t("{n} new", { n: added })],
+    [returned, t("{n} restored", { n: returned })],
+    [missing, t("{n} missing", { n: missing })],
+    [broken, t("{n} unreadable", { n: broken })],
+    [renamed, t("{n} renamed", { n: renamed })],
+  ];
   const texts = counts.filter(([n]) => n).map(([, text]) => text);
   return texts.length ? t("Pictures in the folder: {changes}.", { changes: texts.join(", ") }) : "";
 }

@@ -12,11 +12,23 @@ export function findGroup(exclude, choose) {
   let found = [];
   let current = 0;
   const list = h("ul", { id: "find-list", role: "listbox", "aria-label": t("Groups"), hidden: true });
-  const input = h("input", { id: "find-group", type: "search", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": "find-list",
-    placeholder: t("Another group: type its name (F)"), "aria-label": t("Find another group"), maxlength: 100 });
+  const input = h("input", {
+    id: "find-group",
+    type: "search",
+    role: "combobox",
+    autocomplete: "off",
+    "aria-expanded": "false",
+    "aria-controls": "find-list",
+    placeholder: t("Another group: type its name (F)"),
+    "aria-label": t("Find another group"),
+    maxlength: 100,
+  });
 
   async function show() {
-    groups ??= api.groups(1).then((all) => all.groups.filter((one) => !exclude.includes(one.id)), () => []);
+    groups ??= api.groups(1).then(
+      (all) => all.groups.filter((one) => !exclude.includes(one.id)),
+      () => [],
+    );
     const wanted = input.value.trim().toLocaleLowerCase();
     const all = await groups;
     found = wanted ? all.filter((one) => one.name.toLocaleLowerCase().includes(wanted)).slice(0, MAX_LISTED) : [];
@@ -34,8 +46,22 @@ export function findGroup(exclude, choose) {
   }
 
   const item = (group, i) =>
-    h("li", { id: `find-${i}`, role: "option", group: group.colour, "aria-selected": String(i === current), onmousedown: (event) => { event.preventDefault(); choose(group); } },
-      group.images.slice(0, 1).map((one) => picture(one.id, "")), h("span", {}, group.name), h("span", { class: "quiet" }, String(group.n_images)));
+    h(
+      "li",
+      {
+        id: `find-${i}`,
+        role: "option",
+        group: group.colour,
+        "aria-selected": String(i === current),
+        onmousedown: (event) => {
+          event.preventDefault();
+          choose(group);
+        },
+      },
+      group.images.slice(0, 1).map((one) => picture(one.id, "")),
+      h("span", {}, group.name),
+      h("span", { class: "quiet" }, String(group.n_images)),
+    );
 
   input.addEventListener("focus", show);
   input.addEventListener("input", show);

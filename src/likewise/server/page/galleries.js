@@ -5,6 +5,7 @@ import { api } from "/page/api.js";
 import { $, button, h } from "/page/dom.js";
 import { chips, makeFilters, selectionTools } from "/page/gallery_bar.js";
 import { makeHeader } from "/page/gallery_header.js";
+import { groupNamed } from "/page/group_forms.js";
 import { makeGrid } from "/page/grid.js";
 import { actionOf } from "/page/keys.js";
 import { makeGroupReview } from "/page/review_grid.js";
@@ -27,6 +28,7 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
   const sections = new Map(); // id -> { element, box, update }
   const details = new Map(); // id of a picture -> name, confidence, placed, moved
   const newImages = new Set(); // found in the folder since the page was opened
+  let hasScanned = false; // the next groups have such pictures
   const query = {};
 
   const tools = h("div", { class: "row tools" });
@@ -35,7 +37,11 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
   const note = h("p", { class: "empty" }, t("The first groups will appear soon."));
   const filters = makeFilters(query, { changed: () => refresh(), resized: (size) => grid.setSize(size) });
   const bar = h("div", { class: "bar" }, h("div", { class: "row top" }, filters.element, tools, filters.size), names);
-  const selection = makeSelection(() => { grid.refill(); showTools(); showCursor(); });
+  const selection = makeSelection(() => {
+    grid.refill();
+    showTools();
+    showCursor();
+  });
   const grid = makeGrid(scroller, { makeTile, fill, load: loadTile, shown: loadDetails });
   view.replaceChildren(note, bar, scroller);
   grid.setSize(filters.side());
@@ -66,12 +72,15 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
     const anchors = grid.anchor();
     details.clear();
     groups = found.sections.filter((one) => one.kind === "group");
-    for (const one of found.sections) if (one.kind === "new") one.images.forEach((id) => newImages.add(id));
+    const unread = found.sections.find((one) => one.kind === "new");
+    if (hasScanned) unread?.images.forEach((id) => newImages.add(id));
+    hasScanned = false;
     note.hidden = groups.length > 0;
     [bar.hidden, scroller.hidden] = [!groups.length, !groups.length];
     const shown = groups.length ? found.sections.filter((one) => one.kind === "group" || one.images.length) : [];
     const elements = shown.map((one) => section(one).element);
-    if (elements.some((one, i) => one !== scroller.children[i]) || elements.length !== scroller.children.length) scroller.replaceChildren(...elements);
+    if (elements.some((one, i) => one !== scroller.children[i]) || elements.length !== scroller.children.length)
+      scroller.replaceChildren(...elements);
     names.replaceChildren(chips(groups, { go: goTo, makeDropTarget }));
     grid.setSections(shown.map((one) => ({ key: one.id, ids: one.images, box: sections.get(one.id).box })));
     grid.restore(anchors);
@@ -89,15 +98,21 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
 
   function makeSection({ id, kind }) {
     const header = makeHeader(kind, {
-      rename: (one, name) => actions.change(one.id, { name }, t("Renamed to {group}", { group: name })),
-      merge: (one, into) => actions.change(one.id, { merge_into: into.id }, t("Merged {group} into {other}", { group: one.name, other: into.name })),
+      rename,
+      merge,
       check: actions.attempt((one) => review.open(one)),
     });
     const box = h("div", { class: "tiles" });
-    const element = h("section", { class: "group", ...(kind === "group" ? { "data-group": id } : {}) }, header.element, box);
+    const element = h(
+      "section",
+      { class: "group", ...(kind === "group" ? { "data-group": id } : {}) },
+      header.element,
+      box,
+    );
     box.addEventListener("focus", () => {
       const own = grid.sectionOf(selection.cursor)?.box === box;
-      if (!own && box.matches(":focus-visible")) selection.move(Number(box.querySelector(".tile:not([hidden])")?.dataset.id));
+      if (!own && box.matches(":focus-visible"))
+        selection.move(Number(box.querySelector(".tile:not([hidden])")?.dataset.id));
     });
     if (kind === "group") makeDropTarget(element, id);
     const roles = { role: "listbox", "aria-multiselectable": "true", tabindex: "0" };
@@ -106,9 +121,22 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
       if (one.colour) element.style.setProperty("--group", one.colour);
       element.setAttribute("aria-label", one.name || header.element.querySelector("h2").textContent);
       box.setAttribute("aria-label", t("Pictures of {group}", { group: one.name || kind }));
-      for (const [name, value] of Object.entries(roles)) one.images.length ? box.setAttribute(name, value) : box.removeAttribute(name);
+      for (const [name, value] of Object.entries(roles))
+        one.images.length ? box.setAttribute(name, value) : box.removeAttribute(name);
     };
     return { element, box, header: header.element, update };
+  }
+
+  // Two groups with one name are one group.
+  function rename(one, name) {
+    const known = groupNamed(groups, name, one.id);
+    if (known) return merge(one, known);
+    return actions.change(one.id, { name }, t("Renamed to {group}", { group: name }));
+  }
+
+  function merge(one, into) {
+    const text = t("Merged {group} into {other}", { group: one.name, other: into.name });
+    return actions.change(one.id, { merge_into: into.id }, text);
   }
 
   async function loadDetails(ids) {
@@ -120,12 +148,32 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
   }
 
   function fill(tile, id) {
-    fillTile(tile, id, details.get(id), { isSelected: selection.has(id), isCursor: selection.cursor === id, isNew: newImages.has(id) });
+    fillTile(tile, id, details.get(id), {
+      isSelected: selection.has(id),
+      isCursor: selection.cursor === id,
+      isNew: newImages.has(id),
+    });
   }
 
   function showTools() {
-    const made = selectionTools(selection.size, groups, { move: (group) => move(selection.list(), group), createGroup, clear: selection.clear });
-    tools.replaceChildren(made, isStale ? button(t("Show updated groups"), () => { selection.clear(); refresh(); }, { id: "renew" }) : "");
+    const made = selectionTools(selection.size, groups, {
+      move: (group) => move(selection.list(), group),
+      createGroup,
+      clear: selection.clear,
+    });
+    tools.replaceChildren(
+      made,
+      isStale
+        ? button(
+            t("Show updated groups"),
+            () => {
+              selection.clear();
+              refresh();
+            },
+            { id: "renew" },
+          )
+        : "",
+    );
   }
 
   function showCursor() {
@@ -157,8 +205,14 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
   // -- mouse --
 
   function makeDropTarget(element, group) {
-    element.addEventListener("dragover", (event) => { event.preventDefault(); element.classList.add("over"); });
-    element.addEventListener("dragleave", (event) => element.contains(event.relatedTarget) || element.classList.remove("over"));
+    element.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      element.classList.add("over");
+    });
+    element.addEventListener(
+      "dragleave",
+      (event) => element.contains(event.relatedTarget) || element.classList.remove("over"),
+    );
     element.addEventListener("drop", (event) => {
       event.preventDefault();
       element.classList.remove("over");
@@ -173,10 +227,13 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
     const id = idOf(event);
     if (Number.isNaN(id)) return;
     if (event.shiftKey) selection.extend(id, grid.order(), event.ctrlKey || event.metaKey);
-    else if (event.ctrlKey || event.metaKey || event.pointerType === "touch" || event.target.closest(".check")) selection.toggle(id);
+    else if (event.ctrlKey || event.metaKey || event.pointerType === "touch" || event.target.closest(".check"))
+      selection.toggle(id);
     else selection.only(id);
   });
-  scroller.addEventListener("dblclick", (event) => { if (!Number.isNaN(idOf(event))) open(idOf(event)); });
+  scroller.addEventListener("dblclick", (event) => {
+    if (!Number.isNaN(idOf(event))) open(idOf(event));
+  });
   scroller.addEventListener("dragstart", (event) => {
     const id = idOf(event);
     if (Number.isNaN(id)) return;
@@ -194,13 +251,17 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
 
   function open(id) {
     const all = grid.order().map((one) => ({ id: one, name: details.get(one)?.name ?? "" }));
-    zoom(all, all.findIndex((one) => one.id === id));
+    zoom(
+      all,
+      all.findIndex((one) => one.id === id),
+    );
   }
 
   // -- keys; returns whether the key was used --
 
   function pressKey(event) {
-    if (!groups.length || event.altKey || (event.target.closest(`dialog, ${CONTROLS}`) && event.key !== "Escape")) return false;
+    if (!groups.length || event.altKey || (event.target.closest(`dialog, ${CONTROLS}`) && event.key !== "Escape"))
+      return false;
     if (event.ctrlKey || event.metaKey) {
       if (event.key.toLowerCase() !== "a") return false;
       selection.set(grid.order());
@@ -247,5 +308,18 @@ export function makeGalleriesView({ showProblem, changed, openReview }) {
     isStale = false;
   }
 
-  return { refresh: (only) => { if (only) filters.show(only); grid.layout(); return refresh(); }, renew, pressKey, reset };
+  return {
+    refresh: (only) => {
+      if (only) filters.show(only);
+      grid.layout();
+      return refresh();
+    },
+    markNew: () => {
+      hasScanned = true;
+      return refresh();
+    },
+    renew,
+    pressKey,
+    reset,
+  };
 }

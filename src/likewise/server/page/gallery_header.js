@@ -3,7 +3,10 @@
 import { button, count, h } from "/page/dom.js";
 import { t } from "/page/texts.js";
 
-const OTHERS = { bad: ["Bad pictures", "Left out of the groups."], new: ["New", "Just found in the folder; not in a group yet."] };
+const OTHERS = {
+  bad: ["Bad pictures", "Left out of the groups."],
+  new: ["New", "Not in a group yet."],
+};
 
 // Returns { element, update }; `update` shows new values and leaves a name that is being typed as it is.
 export function makeHeader(kind, { rename, merge, check }) {
@@ -14,7 +17,12 @@ export function makeHeader(kind, { rename, merge, check }) {
   if (kind !== "group") {
     const [name, text] = OTHERS[kind];
     title.append(t(name));
-    return { element: h("header", {}, title, counts), update: (next) => { counts.textContent = `${count(next.n_images, "picture")}. ${t(text)}`; } };
+    return {
+      element: h("header", {}, title, counts),
+      update: (next) => {
+        counts.textContent = `${count(next.n_images, "picture")}. ${t(text)}`;
+      },
+    };
   }
   const name = h("input", { maxlength: 100 });
   name.addEventListener("change", () => {
@@ -28,11 +36,26 @@ export function makeHeader(kind, { rename, merge, check }) {
     if (event.key === "Escape" || event.key === "Enter") name.blur(); // saves a changed name
   });
   const into = h("select", {});
-  const fill = () => into.replaceChildren(h("option", { value: "" }, t("Merge into…")), ...others.map((other) => h("option", { value: other.id }, other.name)));
+  const fill = () =>
+    into.replaceChildren(
+      h("option", { value: "" }, t("Merge into…")),
+      ...others.map((other) => h("option", { value: other.id }, other.name)),
+    );
   for (const event of ["pointerdown", "focus"]) into.addEventListener(event, () => into.options.length > 1 || fill());
-  into.addEventListener("change", () => into.value && merge(one, others.find((other) => other.id === into.value)));
+  into.addEventListener(
+    "change",
+    () =>
+      into.value &&
+      merge(
+        one,
+        others.find((other) => other.id === into.value),
+      ),
+  );
   title.append(name);
-  const review = button(t("Check"), () => check(one), { class: "check-group", title: t("Look through the least sure pictures of this group") });
+  const review = button(t("Check"), () => check(one), {
+    class: "check-group",
+    title: t("Look through the least sure pictures of this group"),
+  });
 
   function update(next, groups) {
     one = next;
@@ -44,7 +67,10 @@ export function makeHeader(kind, { rename, merge, check }) {
     into.hidden = !others.length;
     if (document.activeElement !== into) into.replaceChildren(h("option", { value: "" }, t("Merge into…")));
     const nShown = one.images.length;
-    const shown = nShown === one.n_images ? count(one.n_images, "picture") : t("{n} of {pictures}", { n: nShown, pictures: count(one.n_images, "picture") });
+    const shown =
+      nShown === one.n_images
+        ? count(one.n_images, "picture")
+        : t("{n} of {pictures}", { n: nShown, pictures: count(one.n_images, "picture") });
     counts.textContent = one.n_moved ? `${shown}, ${t("{n} moved", { n: one.n_moved })}` : shown;
   }
 

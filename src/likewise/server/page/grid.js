@@ -56,7 +56,10 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
   function schedule() {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => { isDue = false; render(); });
+    requestAnimationFrame(() => {
+      isDue = false;
+      render();
+    });
   }
 
   function render() {
@@ -77,7 +80,10 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
       delete tile.dataset.id;
     }
     clearTimeout(settle);
-    settle = setTimeout(() => { for (const tile of live.values()) load(tile); shown([...live.keys()]); }, SETTLED);
+    settle = setTimeout(() => {
+      for (const tile of live.values()) load(tile);
+      shown([...live.keys()]);
+    }, SETTLED);
   }
 
   function speed() {
@@ -108,7 +114,8 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
     const at = `${index} of ${section.ids.length}, ${columns} columns of ${side}`;
     if (tile.dataset.at === at) return; // most tiles stay where they are
     tile.dataset.at = at;
-    tile.style.transform = `translate(${(index % columns) * (side + GAP)}px, ${Math.floor(index / columns) * (side + GAP)}px)`;
+    const [x, y] = [index % columns, Math.floor(index / columns)].map((cell) => cell * (side + GAP));
+    tile.style.transform = `translate(${x}px, ${y}px)`;
     tile.setAttribute("aria-posinset", index + 1);
     tile.setAttribute("aria-setsize", section.ids.length);
   }
@@ -119,7 +126,11 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
     const found = places.get(id);
     if (!found) return null;
     const { section, index } = found;
-    return { x: section.box.offsetLeft + (index % columns) * (side + GAP), y: section.top + Math.floor(index / columns) * (side + GAP), side };
+    return {
+      x: section.box.offsetLeft + (index % columns) * (side + GAP),
+      y: section.top + Math.floor(index / columns) * (side + GAP),
+      side,
+    };
   }
 
   function idsIn(left, top, right, bottom) {
@@ -127,9 +138,21 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
     for (const section of sections) {
       const [x, y] = [section.box.offsetLeft, section.top];
       if (y > bottom || y + heightOf(section) < top) continue;
-      const rows = [Math.max(0, Math.floor((top - y + GAP) / (side + GAP))), Math.min(rowsOf(section) - 1, Math.floor((bottom - y) / (side + GAP)))];
-      const cells = [Math.max(0, Math.floor((left - x + GAP) / (side + GAP))), Math.min(columns - 1, Math.floor((right - x) / (side + GAP)))];
-      for (let row = rows[0]; row <= rows[1]; row += 1) found.push(...section.ids.slice(row * columns + cells[0], Math.max(row * columns + cells[0], row * columns + cells[1] + 1)));
+      const rows = [
+        Math.max(0, Math.floor((top - y + GAP) / (side + GAP))),
+        Math.min(rowsOf(section) - 1, Math.floor((bottom - y) / (side + GAP))),
+      ];
+      const cells = [
+        Math.max(0, Math.floor((left - x + GAP) / (side + GAP))),
+        Math.min(columns - 1, Math.floor((right - x) / (side + GAP))),
+      ];
+      for (let row = rows[0]; row <= rows[1]; row += 1)
+        found.push(
+          ...section.ids.slice(
+            row * columns + cells[0],
+            Math.max(row * columns + cells[0], row * columns + cells[1] + 1),
+          ),
+        );
     }
     return found;
   }
@@ -156,13 +179,16 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
     const box = boxOf(id);
     if (!box) return;
     if (box.y < scroller.scrollTop + covered) scroller.scrollTop = box.y - covered - GAP;
-    else if (box.y + side > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = box.y + side + GAP - scroller.clientHeight;
+    else if (box.y + side > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = box.y + side + GAP - scroller.clientHeight;
     render();
   }
 
   // The first visible picture and its place on the screen, to be there again after a change of the sections.
   function anchor() {
-    const at = [...live.keys()].map((id) => ({ id, section: places.get(id)?.section.key, y: (boxOf(id)?.y ?? -1) - scroller.scrollTop })).filter(({ y }) => y >= 0);
+    const at = [...live.keys()]
+      .map((id) => ({ id, section: places.get(id)?.section.key, y: (boxOf(id)?.y ?? -1) - scroller.scrollTop }))
+      .filter(({ y }) => y >= 0);
     return scroller.scrollTop ? at.sort((a, b) => a.y - b.y).slice(0, 40) : [];
   }
 
@@ -175,10 +201,20 @@ export function makeGrid(scroller, { makeTile, fill, load, shown }) {
   scroller.addEventListener("scroll", schedule, { passive: true });
   new ResizeObserver(layout).observe(scroller);
   return {
-    setSections, setSize, layout, boxOf, idsIn, neighbour, reveal, anchor, restore,
+    setSections,
+    setSize,
+    layout,
+    boxOf,
+    idsIn,
+    neighbour,
+    reveal,
+    anchor,
+    restore,
     order: () => sections.flatMap((one) => one.ids),
     tile: (id) => live.get(id) ?? null,
-    refill: () => { for (const [id, tile] of live) fill(tile, id); },
+    refill: () => {
+      for (const [id, tile] of live) fill(tile, id);
+    },
     sectionOf: (id) => places.get(id)?.section ?? null,
   };
 }

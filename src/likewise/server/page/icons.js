@@ -1,4 +1,5 @@
-// Icons, drawn as lines of the text's colour on a grid of 24. `icon("undo")` is hidden from screen readers: the button needs a name.
+// Icons, drawn as lines of the text's colour on a grid of 24. `icon("undo")` is hidden from screen readers: the button
+// needs a name.
 
 const PATHS = {
   plus: "M12 5v14M5 12h14",
@@ -14,7 +15,8 @@ const PATHS = {
   help: "M9 9a3 3 0 1 1 4.5 2.6c-.9.5-1.5 1.2-1.5 2.4M12 18v.01",
   export: "M12 15V4M8 8l4-4 4 4M5 14v5h14v-5",
   groups: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
-  share: "M8.5 13.2l7 4M15.5 6.8l-7 4M6 14.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM18 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM18 21a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
+  share:
+    "M8.5 13.2l7 4M15.5 6.8l-7 4M6 14.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM18 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM18 21a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
   left: "M15 5l-7 7 7 7",
   right: "M9 5l7 7-7 7",
 };
@@ -22,7 +24,13 @@ const SVG = "http://www.w3.org/2000/svg";
 
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true", focusable: "false" })) svg.setAttribute(key, value);
+  for (const [key, value] of Object.entries({
+    viewBox: "0 0 24 24",
+    class: "icon",
+    "aria-hidden": "true",
+    focusable: "false",
+  }))
+    svg.setAttribute(key, value);
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", PATHS[name]);
   svg.append(path);

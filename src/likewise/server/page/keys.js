@@ -3,7 +3,8 @@
 import { t } from "/page/texts.js";
 
 const STORE = "likewise-keys";
-export const ACTIONS = [ // name, description, default keys
+export const ACTIONS = [
+  // name, description, default keys
   ["same", "same", ["s", "arrowleft"]],
   ["different", "different", ["d", "arrowright"]],
   ["cannot_tell", "can't tell", [" "]],
@@ -34,10 +35,13 @@ function read() {
 
 export const keysOf = (action) => {
   const own = changed[action];
-  return own ? [own] : ACTIONS.find(([name]) => name === action)[2].filter((key) => !Object.values(changed).includes(key));
+  return own
+    ? [own]
+    : ACTIONS.find(([name]) => name === action)[2].filter((key) => !Object.values(changed).includes(key));
 };
 
-export const actionOf = (key) => ACTIONS.map(([name]) => name).find((name) => keysOf(name).includes(key.toLowerCase())) ?? null;
+export const actionOf = (key) =>
+  ACTIONS.map(([name]) => name).find((name) => keysOf(name).includes(key.toLowerCase())) ?? null;
 
 export const describe = (action) => t(ACTIONS.find(([name]) => name === action)[1]);
 
@@ -50,7 +54,8 @@ export function remap(action, key) {
   const wanted = key.toLowerCase();
   if (FIXED.test(wanted)) return t("{key} is reserved; choose another key.", { key: nameOf(wanted) });
   const other = Object.keys(changed).find((name) => name !== action && changed[name] === wanted);
-  if (other) return t("{key} is already “{action}”; change that first.", { key: nameOf(wanted), action: describe(other) });
+  if (other)
+    return t("{key} is already “{action}”; change that first.", { key: nameOf(wanted), action: describe(other) });
   changed = { ...changed, [action]: wanted };
   localStorage.setItem(STORE, JSON.stringify(changed));
   return "";

@@ -15,15 +15,26 @@ const view = $("view-map");
 const GREY = "#888888";
 
 export function makeMapView({ showProblem, changed, openReview }) {
-  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": t("Map of all pictures; arrow keys move it, plus and minus zoom") });
+  const canvas = h("canvas", {
+    tabindex: 0,
+    role: "img",
+    "aria-label": t("Map of all pictures; arrow keys move it, plus and minus zoom"),
+  });
   const legend = h("div", { class: "legend" });
   const card = h("div", { class: "card", hidden: true });
   const preview = h("div", { class: "preview", hidden: true });
   const outline = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const line = outline.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "path"));
   const tools = h("div", { class: "map-tools" });
-  const zoomButton = (image, label, act) => button(icon(image), act, { class: "icon-only", "aria-label": label, title: label });
-  const zooms = h("div", { class: "map-zoom", role: "group", "aria-label": t("Zoom") }, zoomButton("plus", t("Zoom in"), () => zoomBy(1.5)), zoomButton("minus", t("Zoom out"), () => zoomBy(1 / 1.5)), zoomButton("fit", t("Show the whole map"), showAll));
+  const zoomButton = (image, label, act) =>
+    button(icon(image), act, { class: "icon-only", "aria-label": label, title: label });
+  const zooms = h(
+    "div",
+    { class: "map-zoom", role: "group", "aria-label": t("Zoom") },
+    zoomButton("plus", t("Zoom in"), () => zoomBy(1.5)),
+    zoomButton("minus", t("Zoom out"), () => zoomBy(1 / 1.5)),
+    zoomButton("fit", t("Show the whole map"), showAll),
+  );
   view.replaceChildren(canvas, h("i", { class: "crosshair" }), outline, legend, tools, zooms, card, preview);
   const plot = makeScatterPlot(canvas);
   const pictures = makeMapPictures(plot, draw);
@@ -45,8 +56,16 @@ export function makeMapView({ showProblem, changed, openReview }) {
       showProblem(error.message);
       return;
     }
-    plot.setPoints(points, groups.map((one) => one.colour), GREY);
-    legend.replaceChildren(...groups.map((one) => h("span", {}, h("i", { class: "dot", group: one.colour }), `${one.name} · ${number(one.n_images)}`)));
+    plot.setPoints(
+      points,
+      groups.map((one) => one.colour),
+      GREY,
+    );
+    legend.replaceChildren(
+      ...groups.map((one) =>
+        h("span", {}, h("i", { class: "dot", group: one.colour }), `${one.name} · ${number(one.n_images)}`),
+      ),
+    );
     view.classList.toggle("empty", !points.ids.length);
     if (!points.ids.length) legend.replaceChildren(h("span", {}, t("The map appears with the first groups.")));
     if (selected?.length !== points.ids.length) select([]);
@@ -97,15 +116,37 @@ export function makeMapView({ showProblem, changed, openReview }) {
   }
 
   function showTools() {
-    const lasso = button(t("Select"), () => { isLasso = !isLasso; showTools(); }, { id: "lasso", "aria-pressed": String(isLasso), title: t("Draw around pictures to select them; or hold Shift while dragging") });
-    const chosen = nSelected ? selectionTools(nSelected, groups, { move: (group) => move(selectedIds(), group), createGroup, clear: () => select([]) }) : "";
+    const lasso = button(
+      t("Select"),
+      () => {
+        isLasso = !isLasso;
+        showTools();
+      },
+      {
+        id: "lasso",
+        "aria-pressed": String(isLasso),
+        title: t("Draw around pictures to select them; or hold Shift while dragging"),
+      },
+    );
+    const chosen = nSelected
+      ? selectionTools(nSelected, groups, {
+          move: (group) => move(selectedIds(), group),
+          createGroup,
+          clear: () => select([]),
+        })
+      : "";
     tools.replaceChildren(points?.ids.length ? lasso : "", chosen);
   }
 
   const selectedIds = () => points.ids.filter((_, i) => selected[i]);
 
   const actions = makeActions({ showProblem, changed, refresh: () => refresh(), openReview });
-  const move = (images, group) => actions.move(images, groups.find((one) => one.id === group), () => select([]));
+  const move = (images, group) =>
+    actions.move(
+      images,
+      groups.find((one) => one.id === group),
+      () => select([]),
+    );
   const createGroup = () => actions.createGroup(selectedIds(), () => select([]));
 
   // -- one picture --
@@ -120,16 +161,38 @@ export function makeMapView({ showProblem, changed, openReview }) {
   async function showCard(id) {
     const group = groups[points.group[points.ids.indexOf(id)]];
     const name = h("p", {}, group?.name ?? t("in no group"));
-    const tile = (title) => h("button", { type: "button", class: "tile", "aria-label": t("Enlarge {name}", { name: title }), onclick: () => zoom([{ id, name: title }]) }, picture(id, title));
+    const tile = (title) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "tile",
+          "aria-label": t("Enlarge {name}", { name: title }),
+          onclick: () => zoom([{ id, name: title }]),
+        },
+        picture(id, title),
+      );
     const others = groups.filter((one) => one !== group);
-    const target = h("select", { "aria-label": t("Move this picture to") }, h("option", { value: "" }, t("Move to…")), others.map((one) => h("option", { value: one.id }, one.name)));
+    const target = h(
+      "select",
+      { "aria-label": t("Move this picture to") },
+      h("option", { value: "" }, t("Move to…")),
+      others.map((one) => h("option", { value: one.id }, one.name)),
+    );
     target.addEventListener("change", () => target.value && move([id], target.value));
     card.replaceChildren(tile(t("Picture")), name, ...(others.length ? [target] : []));
     const info = await api.imageInfo(id).catch(() => null);
     if (!info || marked !== id) return;
     card.firstChild.replaceWith(tile(info.name));
-    const sure = info.placed ? t("placed by you") : t("{percent} % sure", { percent: Math.round(info.confidence * 100) });
-    name.replaceChildren(h("b", {}, group?.name ?? t("in no group")), ` · ${sure}`, h("br"), h("span", { class: "quiet" }, info.name));
+    const sure = info.placed
+      ? t("placed by you")
+      : t("{percent} % sure", { percent: Math.round(info.confidence * 100) });
+    name.replaceChildren(
+      h("b", {}, group?.name ?? t("in no group")),
+      ` · ${sure}`,
+      h("br"),
+      h("span", { class: "quiet" }, info.name),
+    );
   }
 
   // A larger picture beside the pointer.
@@ -160,7 +223,8 @@ export function makeMapView({ showProblem, changed, openReview }) {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  const trace = (corners) => line.setAttribute("d", corners.length > 1 ? `M${corners.map((one) => one.join(" ")).join("L")}Z` : "");
+  const trace = (corners) =>
+    line.setAttribute("d", corners.length > 1 ? `M${corners.map((one) => one.join(" ")).join("L")}Z` : "");
   let drag = null; // last position, the distance so far, and the corners of a lasso
   let hovered = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -171,7 +235,11 @@ export function makeMapView({ showProblem, changed, openReview }) {
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = position(event);
     if (!drag) {
-      if (!hovered) requestAnimationFrame(() => { showPreview(...hovered); hovered = null; });
+      if (!hovered)
+        requestAnimationFrame(() => {
+          showPreview(...hovered);
+          hovered = null;
+        });
       hovered = [x, y];
       return;
     }
@@ -190,12 +258,18 @@ export function makeMapView({ showProblem, changed, openReview }) {
     drag = null;
     trace([]);
   });
-  canvas.addEventListener("pointerleave", () => { preview.hidden = true; });
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
+  canvas.addEventListener("pointerleave", () => {
     preview.hidden = true;
-    zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, ...position(event));
-  }, { passive: false });
+  });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      preview.hidden = true;
+      zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, ...position(event));
+    },
+    { passive: false },
+  );
   canvas.addEventListener("keydown", (event) => {
     const step = 0.08 / at.zoom;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
@@ -230,5 +304,13 @@ export function makeMapView({ showProblem, changed, openReview }) {
     return true;
   }
 
-  return { refresh, pressKey, reset: () => { marked = null; card.hidden = true; select([]); } };
+  return {
+    refresh,
+    pressKey,
+    reset: () => {
+      marked = null;
+      card.hidden = true;
+      select([]);
+    },
+  };
 }

@@ -19,7 +19,10 @@ export function makeMapPictures(plot, redraw) {
     else {
       image = new Image();
       nLoading += 1;
-      image.onload = image.onerror = () => { nLoading -= 1; redraw(); };
+      image.onload = image.onerror = () => {
+        nLoading -= 1;
+        redraw();
+      };
       image.src = small(id);
     }
     images.set(id, image);
@@ -41,9 +44,24 @@ export function makeMapPictures(plot, redraw) {
       const [left, top] = [x - SIDE / 2, y - SIDE / 2];
       plot.context.fillStyle = isSelected?.[i] ? getComputedStyle(plot.context.canvas).color : colourOf(i);
       const edge = isSelected?.[i] ? 6 : 3;
-      plot.context.fillRect((left - edge) * ratio, (top - edge) * ratio, (SIDE + 2 * edge) * ratio, (SIDE + 2 * edge) * ratio);
+      plot.context.fillRect(
+        (left - edge) * ratio,
+        (top - edge) * ratio,
+        (SIDE + 2 * edge) * ratio,
+        (SIDE + 2 * edge) * ratio,
+      );
       const side = Math.min(image.naturalWidth, image.naturalHeight); // the middle of the picture
-      plot.context.drawImage(image, (image.naturalWidth - side) / 2, (image.naturalHeight - side) / 2, side, side, left * ratio, top * ratio, SIDE * ratio, SIDE * ratio);
+      plot.context.drawImage(
+        image,
+        (image.naturalWidth - side) / 2,
+        (image.naturalHeight - side) / 2,
+        side,
+        side,
+        left * ratio,
+        top * ratio,
+        SIDE * ratio,
+        SIDE * ratio,
+      );
       shown.push([i, left, top]);
     }
   }
@@ -60,6 +78,7 @@ export function makeMapPictures(plot, redraw) {
     return true;
   }
 
-  const hit = (x, y) => shown.find(([, left, top]) => x >= left && y >= top && x <= left + SIDE && y <= top + SIDE)?.[0] ?? -1;
+  const hit = (x, y) =>
+    shown.find(([, left, top]) => x >= left && y >= top && x <= left + SIDE && y <= top + SIDE)?.[0] ?? -1;
   return { draw, hit };
 }

@@ -19,7 +19,8 @@ export async function send(method, path, body) {
     throw new ApiError(t("The program does not respond. Saved answers are kept; start it again to continue."));
   }
   const json = parse(await response.text().catch(() => ""));
-  if (!response.ok) throw new ApiError(json.message ?? t("The program returned error {status}.", { status: response.status }));
+  if (!response.ok)
+    throw new ApiError(json.message ?? t("The program returned error {status}.", { status: response.status }));
   return json;
 }
 
@@ -27,7 +28,12 @@ export async function send(method, path, body) {
 function parse(text) {
   const hasUnnamed = language !== "en" && UNNAMED.test(text);
   try {
-    return JSON.parse(text, hasUnnamed ? (key, value) => (NAMES.includes(key) && typeof value === "string" ? groupName(value) : value) : undefined);
+    return JSON.parse(
+      text,
+      hasUnnamed
+        ? (key, value) => (NAMES.includes(key) && typeof value === "string" ? groupName(value) : value)
+        : undefined,
+    );
   } catch {
     return {};
   }

@@ -1,6 +1,7 @@
 // A scatter plot of 100,000 points: pixels are written into one array, which is drawn on a canvas at once.
 
-const toPixel = (colour) => { // "#rrggbb" as the bytes of an opaque pixel
+const toPixel = (colour) => {
+  // "#rrggbb" as the bytes of an opaque pixel
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 };
@@ -34,8 +35,13 @@ export function makeScatterPlot(canvas) {
 
   // Position and size of the unit square on the canvas, in CSS pixels; it is stretched towards the shape of the canvas.
   const frame = (at) => {
-    const [across, down] = [canvas.clientWidth, canvas.clientHeight].map((length) => Math.max(2 * MARGIN, length - 2 * MARGIN));
-    const [width, height] = [Math.min(across, MAX_STRETCH * down) * at.zoom, Math.min(down, MAX_STRETCH * across) * at.zoom];
+    const [across, down] = [canvas.clientWidth, canvas.clientHeight].map((length) =>
+      Math.max(2 * MARGIN, length - 2 * MARGIN),
+    );
+    const [width, height] = [
+      Math.min(across, MAX_STRETCH * down) * at.zoom,
+      Math.min(down, MAX_STRETCH * across) * at.zoom,
+    ];
     return { width, height, left: canvas.clientWidth / 2 - at.x * width, top: canvas.clientHeight / 2 - at.y * height };
   };
 
@@ -52,7 +58,12 @@ export function makeScatterPlot(canvas) {
     buffer.fill(0);
     const unit = frame(at);
     const size = Math.max(1, Math.round(dotSize(at) * ratio));
-    const [sx, sy, ox, oy] = [unit.width * ratio, unit.height * ratio, unit.left * ratio - size / 2, unit.top * ratio - size / 2];
+    const [sx, sy, ox, oy] = [
+      unit.width * ratio,
+      unit.height * ratio,
+      unit.left * ratio - size / 2,
+      unit.top * ratio - size / 2,
+    ];
     const [maxX, maxY] = [width - size, height - size];
     const rows = discRows(size);
     for (let i = 0; i < x.length; i += 1) {
@@ -74,7 +85,8 @@ export function makeScatterPlot(canvas) {
       if (!isSelected[i]) continue;
       const [px, py] = [((ox + x[i] * sx) | 0) - 1, ((oy + y[i] * sy) | 0) - 1];
       if (px < 0 || py < 0 || px + size + 2 > width || py + size + 2 > height) continue;
-      for (let row = 0, start = py * width + px; row < size + 2; row += 1, start += width) buffer.fill(ink, start + rows[row][0], start + rows[row][1]);
+      for (let row = 0, start = py * width + px; row < size + 2; row += 1, start += width)
+        buffer.fill(ink, start + rows[row][0], start + rows[row][1]);
     }
   }
 
@@ -110,7 +122,10 @@ export function makeScatterPlot(canvas) {
   // The points on the canvas; null if there are more than `most`.
   function visible(at, most) {
     const { width, height, left, top } = frame(at);
-    const [low, high] = [[-left / width, -top / height], [(canvas.clientWidth - left) / width, (canvas.clientHeight - top) / height]];
+    const [low, high] = [
+      [-left / width, -top / height],
+      [(canvas.clientWidth - left) / width, (canvas.clientHeight - top) / height],
+    ];
     const found = [];
     for (let i = 0; i < x.length; i += 1) {
       if (x[i] < low[0] || x[i] > high[0] || y[i] < low[1] || y[i] > high[1]) continue;
@@ -130,10 +145,26 @@ export function makeScatterPlot(canvas) {
   }
 
   const middle = () => [canvas.clientWidth / 2, canvas.clientHeight / 2];
-  return { setPoints, draw, middle, circle, nearest, visible, inside, frame, place, context, point: (i) => [x[i], y[i]] };
+  return {
+    setPoints,
+    draw,
+    middle,
+    circle,
+    nearest,
+    visible,
+    inside,
+    frame,
+    place,
+    context,
+    point: (i) => [x[i], y[i]],
+  };
 }
 
-const hex = (rgb) => `#${(rgb.match(/\d+/g) ?? [0, 0, 0]).slice(0, 3).map((n) => Number(n).toString(16).padStart(2, "0")).join("")}`;
+const hex = (rgb) =>
+  `#${(rgb.match(/\d+/g) ?? [0])
+    .slice(0, 3)
+    .map((n) => Number(n).toString(16).padStart(2, "0"))
+    .join("")}`;
 
 // Whether a polygon contains a point: a ray from the point crosses its sides an odd number of times.
 function contains(polygon, px, py) {

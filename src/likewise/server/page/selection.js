@@ -5,7 +5,10 @@ export function makeSelection(changed) {
   let cursor = null;
   let start = null; // of a range
 
-  const set = (next, to = cursor) => { [ids, cursor] = [new Set(next), to]; changed(); };
+  const set = (next, to = cursor) => {
+    [ids, cursor] = [new Set(next), to];
+    changed();
+  };
 
   function only(id) {
     start = id;
@@ -28,14 +31,31 @@ export function makeSelection(changed) {
   }
 
   return {
-    only, toggle, extend, set,
-    clear: () => { start = null; set([]); },
-    move: (id) => { cursor = id; start = ids.size ? start : id; changed(); },
-    keep: (known) => { ids = new Set([...ids].filter(known)); cursor = cursor !== null && known(cursor) ? cursor : null; },
+    only,
+    toggle,
+    extend,
+    set,
+    clear: () => {
+      start = null;
+      set([]);
+    },
+    move: (id) => {
+      cursor = id;
+      start = ids.size ? start : id;
+      changed();
+    },
+    keep: (known) => {
+      ids = new Set([...ids].filter(known));
+      cursor = cursor !== null && known(cursor) ? cursor : null;
+    },
     has: (id) => ids.has(id),
     list: () => [...ids],
-    get size() { return ids.size; },
-    get cursor() { return cursor; },
+    get size() {
+      return ids.size;
+    },
+    get cursor() {
+      return cursor;
+    },
   };
 }
 
@@ -54,17 +74,28 @@ export function addRubberBand(scroller, grid, selection, isFree) {
 
   function draw() {
     const [x, y] = content(drawn.pointer);
-    const [left, top, right, bottom] = [Math.min(x, drawn.x), Math.min(y, drawn.y), Math.max(x, drawn.x), Math.max(y, drawn.y)];
+    const [left, top, right, bottom] = [
+      Math.min(x, drawn.x),
+      Math.min(y, drawn.y),
+      Math.max(x, drawn.x),
+      Math.max(y, drawn.y),
+    ];
     if (!band.isConnected && right - left + bottom - top < 8) return;
     if (!band.isConnected) scroller.append(band);
-    Object.assign(band.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
+    Object.assign(band.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${right - left}px`,
+      height: `${bottom - top}px`,
+    });
     selection.set([...drawn.before, ...grid.idsIn(left, top, right, bottom)]);
   }
 
   function scrollAtEdge() {
     if (!drawn) return;
     const box = scroller.getBoundingClientRect();
-    const over = Math.max(0, drawn.pointer.clientY - (box.bottom - EDGE)) - Math.max(0, box.top + EDGE - drawn.pointer.clientY);
+    const over =
+      Math.max(0, drawn.pointer.clientY - (box.bottom - EDGE)) - Math.max(0, box.top + EDGE - drawn.pointer.clientY);
     if (over && band.isConnected) {
       scroller.scrollTop += over / 2;
       draw();

@@ -3,6 +3,7 @@
 import { $, button, count, h } from "/page/dom.js";
 import { send } from "/page/request.js";
 import { t, translatePage } from "/page/texts.js";
+import { setUpThemeButton } from "/page/theme_button.js";
 
 let shown = ""; // the path of the folder that is shown
 let roots = [];
@@ -18,9 +19,14 @@ async function show(path) {
     shown = folder.path;
     showProblem("");
     $("path").value = folder.path;
-    $("folder-status").textContent = folder.n_images ? t("{pictures} in this folder", { pictures: count(folder.n_images, "picture") }) : t("No pictures directly in this folder; those in its subfolders are used.");
-    const up = folder.parent === null ? [] : [button(["↑ ", t("Parent folder")], () => show(folder.parent), { class: "folder" })];
-    $("folders").replaceChildren(...up, ...folder.folders.map((name) => button(name, () => show(`${folder.path}/${name}`), { class: "folder" })));
+    $("folder-status").textContent = folder.n_images
+      ? t("{pictures} in this folder", { pictures: count(folder.n_images, "picture") })
+      : t("No pictures directly in this folder; those in its subfolders are used.");
+    const go = (text, to) => button(text, () => show(to), { class: "folder" });
+    const others = roots.filter((root) => root !== folder.path).map((root) => go(root, root));
+    const up = folder.parent === null ? others : [go(["↑ ", t("Parent folder")], folder.parent)];
+    const folders = folder.folders.map((name) => go(name, `${folder.path}/${name}`));
+    $("folders").replaceChildren(...up, ...folders);
     if (!folder.folders.length) $("folders").append(h("p", { class: "quiet" }, t("No subfolders.")));
   } catch (error) {
     showProblem(error.message);
@@ -28,7 +34,6 @@ async function show(path) {
 }
 
 async function open(what, opener) {
-  const text = opener.textContent;
   showProblem("");
   opener.disabled = true;
   $("folder-status").textContent = t("Reading pictures; the first question appears in a few seconds…");
@@ -36,16 +41,27 @@ async function open(what, opener) {
     location.href = (await send("POST", "/api/open", what)).url;
   } catch (error) {
     showProblem(error.message);
-    $("folder-status").textContent = "";
-    opener.disabled = false;
-    if (!opener.firstElementChild) opener.textContent = text;
+    ready(opener);
   }
+}
+
+function ready(opener) {
+  $("folder-status").textContent = "";
+  opener.disabled = false;
 }
 
 function recentCard(session, number) {
   const thumbs = session.thumbnails.map((name) => h("img", { src: `/api/start/${number}/${name}`, alt: "" }));
-  const card = button([h("span", { class: "thumbs" }, thumbs), h("b", {}, session.name), h("span", { class: "quiet" }, session.criteria.join(", ")),
-    h("span", { class: "quiet" }, `${count(session.n_images, "picture")} · ${count(session.n_answers, "answer")}`)], () => open({ session: number }, card), { class: "card", title: session.folder });
+  const card = button(
+    [
+      h("span", { class: "thumbs" }, thumbs),
+      h("b", {}, session.name),
+      h("span", { class: "quiet" }, session.criteria.join(", ")),
+      h("span", { class: "quiet" }, `${count(session.n_images, "picture")} · ${count(session.n_answers, "answer")}`),
+    ],
+    () => open({ session: number }, card),
+    { class: "card", title: session.folder },
+  );
   return card;
 }
 
@@ -71,11 +87,19 @@ $("open").addEventListener("click", async () => {
   if ($("problem").hidden) open({ folder: shown }, $("open"));
 });
 
+// The page is shown again by the browser's Back.
+window.addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) document.querySelectorAll("button:disabled").forEach(ready);
+});
+
 translatePage();
+setUpThemeButton();
 history.replaceState(null, "", location.pathname); // removes the token, which is in a cookie now
-send("GET", "/api/start").then((start) => {
-  roots = start.roots;
-  $("recent-section").hidden = !start.recent.length;
-  $("recent").replaceChildren(...start.recent.map(recentCard));
-  return show(roots[0]);
-}).catch((error) => showProblem(error.message));
+send("GET", "/api/start")
+  .then((start) => {
+    roots = start.roots;
+    $("recent-section").hidden = !start.recent.length;
+    $("recent").replaceChildren(...start.recent.map(recentCard));
+    return show(roots[0]);
+  })
+  .catch((error) => showProblem(error.message));

@@ -14,7 +14,8 @@ export function swipes(element, { isOn, left, right }) {
     delete element.dataset.swipe;
   };
   element.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch" && event.isPrimary && isOn() && event.target.closest(".pictures")) start = { x: event.clientX, y: event.clientY };
+    if (event.pointerType === "touch" && event.isPrimary && isOn() && event.target.closest(".pictures"))
+      start = { x: event.clientX, y: event.clientY };
   });
   element.addEventListener("pointermove", (event) => {
     if (!start) return;
@@ -32,7 +33,12 @@ export function swipes(element, { isOn, left, right }) {
     else right();
   });
   element.addEventListener("pointercancel", end);
-  element.addEventListener("click", (event) => { // the click after a swipe does not enlarge the picture
-    if (performance.now() - swipedAt < CLICK_AFTER) event.stopPropagation();
-  }, true);
+  element.addEventListener(
+    "click",
+    (event) => {
+      // the click after a swipe does not enlarge the picture
+      if (performance.now() - swipedAt < CLICK_AFTER) event.stopPropagation();
+    },
+    true,
+  );
 }

@@ -28,14 +28,20 @@ export const t = (english, values = {}) =>
   translated(english).replace(/\{(\w+)\}/g, (all, name) => (name in values ? number(values[name]) : all));
 
 // An entry of the answer log.
-export const entryText = ({ template, values }) => t(template, values.answer ? { ...values, answer: translated(values.answer) } : values);
+export const entryText = ({ template, values }) =>
+  t(template, values.answer ? { ...values, answer: translated(values.answer) } : values);
 
 // The name of a group without a given name: "group 3" is stored in English.
-export const groupName = (name) => (name === "like this" ? t("like this") : name.replace(/^group (\d+)$/, (_, n) => t("group {n}", { n: Number(n) })));
+export const groupName = (name) =>
+  name === "like this" ? t("like this") : name.replace(/^group (\d+)$/, (_, n) => t("group {n}", { n: Number(n) }));
 
-// The same as a list, for values that are elements: h("p", {}, parts("Same {criterion}?", { criterion: h("b", {}, "season") })).
+// The same as a list, for values that are elements:
+// h("p", {}, parts("Same {criterion}?", { criterion: h("b", {}, "season") })).
 export const parts = (english, values) =>
-  translated(english).split(/(\{\w+\})/).filter(Boolean).map((part) => (part[0] === "{" ? values[part.slice(1, -1)] ?? part : part));
+  translated(english)
+    .split(/(\{\w+\})/)
+    .filter(Boolean)
+    .map((part) => (part[0] === "{" ? (values[part.slice(1, -1)] ?? part) : part));
 
 // count(3, "picture") is "3 pictures"; the table has rows for "{n} picture" and "{n} pictures".
 export const count = (n, noun) => t(n === 1 ? `{n} ${noun}` : `{n} ${noun}s`, { n });
@@ -45,5 +51,6 @@ export function translatePage(root = document) {
   if (language === "en") return;
   for (const element of root.querySelectorAll("[data-t]")) element.textContent = t(element.textContent);
   for (const attribute of ["aria-label", "title"])
-    for (const element of root.querySelectorAll(`[${attribute}]`)) element.setAttribute(attribute, t(element.getAttribute(attribute)));
+    for (const element of root.querySelectorAll(`[${attribute}]`))
+      element.setAttribute(attribute, t(element.getAttribute(attribute)));
 }

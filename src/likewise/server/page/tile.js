@@ -6,8 +6,14 @@ import { t } from "/page/texts.js";
 export function makeTile() {
   const image = h("img", { alt: "", decoding: "async", draggable: "false" });
   image.addEventListener("error", () => explainError(image));
-  return h("div", { class: "tile", role: "option", draggable: "true" }, image,
-    h("span", { class: "mark" }), h("span", { class: "placed" }, "✓"), h("span", { class: "check" }, "✓"));
+  return h(
+    "div",
+    { class: "tile", role: "option", draggable: "true" },
+    image,
+    h("span", { class: "mark" }),
+    h("span", { class: "placed" }, "✓"),
+    h("span", { class: "check" }, "✓"),
+  );
 }
 
 // about: name, confidence, placed and moved, or undefined until they are loaded.

@@ -13,11 +13,23 @@ let timer = 0;
 
 export function toast(text, { undo = null, actions = [] } = {}) {
   const close = () => hideToast();
-  const act = (action) => () => { close(); return action(); };
+  const act = (action) => () => {
+    close();
+    return action();
+  };
   const all = undo ? [...actions, [t("Undo"), undo, "toast-undo"]] : actions;
   const buttons = all.map(([label, action, id]) => button(label, act(action), { id }));
-  const box = h("div", { class: "toast" }, h("span", {}, text), ...buttons, button("×", close, { class: "close", "aria-label": t("Close") }));
-  const wait = () => { clearTimeout(timer); timer = setTimeout(close, (all.length ? SECONDS : SECONDS_PLAIN) * 1000); };
+  const box = h(
+    "div",
+    { class: "toast" },
+    h("span", {}, text),
+    ...buttons,
+    button("×", close, { class: "close", "aria-label": t("Close") }),
+  );
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(close, (all.length ? SECONDS : SECONDS_PLAIN) * 1000);
+  };
   for (const event of ["pointerenter", "focusin"]) box.addEventListener(event, () => clearTimeout(timer));
   for (const event of ["pointerleave", "focusout"]) box.addEventListener(event, wait);
   $("toasts").replaceChildren(box);

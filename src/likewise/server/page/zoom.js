@@ -20,13 +20,32 @@ export function zoom(pictures, index = 0) {
     const { id, name } = pictures[index];
     const title = h("span", {}, name);
     if (!name) showName(id, title);
-    const stage = h("div", { class: "stage", onclick: () => stage.classList.toggle("actual") }, picture(id, name, large));
-    const other = (label, image, step) => button(icon(image), () => show(index + step), { class: "icon-only", "aria-label": label, title: label });
+    const stage = h(
+      "div",
+      { class: "stage", onclick: () => stage.classList.toggle("actual") },
+      picture(id, name, large),
+    );
+    const other = (label, image, step) =>
+      button(icon(image), () => show(index + step), { class: "icon-only", "aria-label": label, title: label });
     const count = h("small", { class: "count" }, `${number(index + 1)} / ${number(pictures.length)}`);
-    const find = button(t("Show on the map"), () => { dialog.close(); showOnMap?.(id); });
+    const find = button(t("Show on the map"), () => {
+      dialog.close();
+      showOnMap?.(id);
+    });
     const close = button(t("Close"), () => dialog.close(), { class: "close" });
-    dialog.replaceChildren(stage, h("div", { class: "row" }, title,
-      ...(pictures.length > 1 ? [count, other(t("Previous picture"), "left", -1), other(t("Next picture"), "right", 1)] : []), find, close));
+    dialog.replaceChildren(
+      stage,
+      h(
+        "div",
+        { class: "row" },
+        title,
+        ...(pictures.length > 1
+          ? [count, other(t("Previous picture"), "left", -1), other(t("Next picture"), "right", 1)]
+          : []),
+        find,
+        close,
+      ),
+    );
     close.focus();
   };
   dialog.onkeydown = (event) => {

@@ -7,9 +7,8 @@ and response bodies it is the field `criterion`, as in the answer log.
 from typing import Annotated
 
 from fastapi import Depends, Path, Query
-from starlette.requests import Request
 
-from likewise.server.security import Person
+from likewise.server.security import Person, person_of
 
 By = Annotated[
     str, Query(max_length=200, description="Name of the criterion; empty means the default one.")
@@ -18,18 +17,5 @@ Who = Annotated[str, Query(max_length=200, description="Name of the person, for 
 ImageId = Annotated[int, Path(alias="id", ge=0, le=2**31, description="Index of the image.")]
 AnswerId = Annotated[int, Path(alias="id", ge=0, le=2**53, description="Id of the log entry.")]
 GroupId = Annotated[str, Path(alias="id", max_length=200, description="Id of the group.")]
-
-
-def person_of(request: Request) -> Person | None:
-    """Return the person whose link was used; None for the link of the session."""
-    person: Person | None = getattr(request.state, "person", None)
-    return person
-
-
 #: The person whose link was used: their name replaces any `who` of the request.
 Signed = Annotated[Person | None, Depends(person_of)]
-
-
-def name_of(person: Person | None, given: str) -> str:
-    """Return the name of the person, or the one given in the request."""
-    return given if person is None else person.name

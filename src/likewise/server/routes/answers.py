@@ -18,8 +18,8 @@ from likewise.server.models import (
 )
 from likewise.server.presenters import Presenter, json_response
 from likewise.server.requests import AnswerRequest, UndoRequest
-from likewise.server.routes import AnswerId, By, Signed, Who, name_of
-from likewise.server.security import Person
+from likewise.server.routes import AnswerId, By, Signed, Who
+from likewise.server.security import Person, name_of
 from likewise.session.log import ANSWERS, RETRACT
 from likewise.workspace.criterion import AnswerOutcome, CriterionSession
 from likewise.workspace.team import with_repeated
@@ -96,7 +96,7 @@ def _presented(
 
 
 def _check_own(workspace: Workspace, criterion: str, number: int, who: str) -> None:
-    """Raise unless an entry of the log is by a person, who may undo no other."""
+    """Raise unless an entry of the log is by this person, who may undo only their own."""
     entries = workspace.session.entries(criterion)
     if not any(entry.id == number and entry.who == who for entry, _ in entries):
         raise HTTPException(403, "You can undo your own answers only; ask a reviewer.")
@@ -145,8 +145,7 @@ def answers_router(workspace: Workspace) -> APIRouter:
         offset: Offset = 0,
     ) -> AnswersResponse:
         """Return the entries of the log that contain all words of `search`, newest first."""
-        listed = _entries(workspace, presenter, workspace.criterion(by).name)
-        found = [entry for entry in listed if _matches(entry, search)]
+        found = _entries(workspace, presenter, workspace.criterion(by).name, search)
         retracted = [entry.retracted for entry in found if entry.kind in ANSWERS]
         return AnswersResponse(
             n=len(found),
@@ -187,12 +186,14 @@ def answers_router(workspace: Workspace) -> APIRouter:
     return router
 
 
-def _entries(workspace: Workspace, presenter: Presenter, criterion: str) -> list[EntryResponse]:
-    """Return all entries of the log except retractions, newest first."""
+def _entries(
+    workspace: Workspace, presenter: Presenter, criterion: str, search: str
+) -> list[EntryResponse]:
+    """Return the entries of the log that match, except retractions, newest first."""
     conflicts = workspace.session.graph(criterion).conflicts
     entries = workspace.session.entries(criterion)
     retractions = {one.retracts: one.id for one, active in entries if one.retracts and active}
-    return [
+    presented = (
         presenter.entry(
             one,
             retracted=not active,
@@ -201,7 +202,8 @@ def _entries(workspace: Workspace, presenter: Presenter, criterion: str) -> list
         )
         for one, active in reversed(entries)
         if one.kind != RETRACT
-    ]
+    )
+    return [entry for entry in presented if _matches(entry, search)]
 
 
 def _matches(entry: EntryResponse, search: str) -> bool:

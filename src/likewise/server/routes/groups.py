@@ -27,7 +27,8 @@ from likewise.server.requests import (
     MoveRequest,
     NewGroupRequest,
 )
-from likewise.server.routes import By, GroupId, Signed, name_of
+from likewise.server.routes import By, GroupId, Signed
+from likewise.server.security import name_of
 from likewise.session.export.folders import export_beside
 from likewise.session.export.formats import FORMATS, export, find_format
 from likewise.session.results import Quality
@@ -130,7 +131,7 @@ def export_router(workspace: Workspace) -> APIRouter:
 
     @router.post("/folders", status_code=201)
     def export_folders(request: FoldersRequest) -> FoldersResponse:
-        """Copy or link the images into one folder per group, in a new folder beside theirs."""
+        """Copy or link the images into one folder per group, in a new folder next to theirs."""
         name = workspace.criterion(request.criterion).name
         folder, written = export_beside(workspace.session, name, request.how, request.groups)
         left_out = [f"{displayed_name(path)} {reason}" for path, reason in written.left_out]
@@ -144,7 +145,7 @@ def export_router(workspace: Workspace) -> APIRouter:
 
 
 def n_to_review(quality: Quality, n_images: int) -> int:
-    """Return how many images to review: as many as may be wrong, by the end of the interval.
+    """Return how many images to review: those that may be wrong at the lower end of the interval.
 
     Examples
     --------

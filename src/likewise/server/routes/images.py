@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
-from likewise.server.models import ChangesResponse, ImageResponse, MapResponse
+from likewise.server.models import ChangesResponse, ImageResponse, MapResponse, SkippedResponse
 from likewise.server.routes import By, ImageId
 from likewise.workspace.gallery import SCALE, load_map
 from likewise.workspace.workspace import IMAGE_CHANGES, Workspace
@@ -18,6 +18,7 @@ ImageIds = Annotated[
     Query(pattern=r"^[0-9]{1,9}(,[0-9]{1,9}){0,499}$", description="Up to 500 ids, by commas."),
 ]
 _NUMBERS_PER_CHUNK = 2_000  # numbers of the map that are formatted at a time
+_MAX_SKIPPED = 1_000  # files that are listed
 _WEBP: dict[int | str, dict[str, Any]] = {200: {"content": {"image/webp": {}}}}
 
 
@@ -46,6 +47,12 @@ def images_router(workspace: Workspace) -> APIRouter:
     def get_image_info(image_id: ImageId, by: By = "") -> ImageResponse:
         """Return the name of an image and the confidence of its group."""
         return ImageResponse(**asdict(workspace.criterion(by).status.gallery().image(image_id)))
+
+    @router.get("/skipped")
+    def list_skipped() -> list[SkippedResponse]:
+        """Return files of the folder that cannot be read as images, at most 1,000 of them."""
+        found = workspace.skipped_files[:_MAX_SKIPPED]
+        return [SkippedResponse(name=one.name, reason=one.reason) for one in found]
 
     @router.post("/rescan")
     def rescan_folder() -> ChangesResponse:
