@@ -16,7 +16,7 @@ from likewise.types import Floats, Indexes
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-_BIAS, _SLOPE = -3.0, 0.3  # prior log odds of the classifier without labels, and for each label
+_BIAS, _SLOPE = -4.0, 0.5  # prior log odds of the classifier without labels, and for each label
 _MATCHED = 0.6  # probability that an image belongs to the group matched to its cluster
 _LABELS = 1.0  # labels that the prior counts for in the group frequencies of a cluster
 _PREDICTED = 0.5  # share of the classifier in this prior, and weight of its predictions in matching
@@ -30,7 +30,7 @@ class UnguidedMixture:
     Notes
     -----
     The weight of the classifier, with m labelled images, is
-    :math:`\sigma(-3 + 0.3 m + E)`. The evidence E compares what both predicted for each answer
+    :math:`\sigma(-4 + 0.5 m + E)`. The evidence E compares what both predicted for each answer
     before they knew it, an answer that arrived at :math:`m_a` labels with weight :math:`m_a / m`,
     because the classifier has improved since:
 
