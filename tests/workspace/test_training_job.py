@@ -11,14 +11,17 @@ from sklearn.datasets import make_blobs
 from likewise.constraints.constraint import Constraint
 from likewise.constraints.question import Answer, Question, Relation
 from likewise.embedding.embeddings import Embeddings
+from likewise.images.files import read_folder
 from likewise.session import Session
 from likewise.session.results import load_results
+from likewise.types import Indexes
 from likewise.workspace.training_job import (
     SessionVectors,
     TrainingJob,
     label_issue_messages,
 )
 from likewise.workspace.worker_process import Message
+from tests.embedding.tiny_clip import MARKS, paint_folder, save_tiny_clip
 from tests.session.pictures import pictures
 
 WRONG, WITHOUT_ROW = 5, 2  # an image with a wrong answer; an image without a vector
@@ -174,3 +177,34 @@ def test_label_issues_are_sent_with_ids_of_the_log_and_positions_of_the_session(
     sent = label_issue_messages(issues, {7: 1, 8: 2}, [40, 41, 42])
     assert sent == [{"answer": 1, "image": 40, "probability": 0.93, "evidence": [1, 2]}]
     assert label_issue_messages(issues, {8: 2}, [40, 41, 42]) == []
+
+
+def groups_of(session: Session) -> Indexes:
+    results = load_results(session, "mark")
+    assert results is not None
+    return results.labels
+
+
+def test_names_of_groups_are_a_prior_where_the_encoder_knows_text(tmp_path: Path) -> None:
+    save_tiny_clip(tmp_path / "clip")
+    _, marks = paint_folder(tmp_path / "photos")
+    with Session.create(tmp_path / "photos.likewise", read_folder(tmp_path / "photos")) as session:
+        session.add_criterion("mark", 2)
+        vectors = SessionVectors.load(session, str(tmp_path / "clip"), lambda _: None)
+        job = TrainingJob(session, session.criterion("mark"), vectors, lambda _: None)
+        session.make_groups("mark", ["group 1", "group 2"])  # as the page does
+        job.run(session.criterion("mark"))
+        assert job.model.words is None
+
+        session.change_group("mark", "g1", name="white")
+        session.change_group("mark", "g2", name="black")
+        job.run(session.criterion("mark"))
+        assert job.model.words == MARKS
+        agreement = np.mean(groups_of(session) == marks)
+        assert max(agreement, 1 - agreement) > 0.9
+        whites = np.flatnonzero(np.array(marks) == 0)[:3].tolist()
+        blacks = np.flatnonzero(np.array(marks) == 1)[:3].tolist()
+        for image, key in [*((i, "g1") for i in whites), *((i, "g2") for i in blacks)]:
+            session.tell(Answer(Question.label(image), key, criterion="mark"))
+        job.run(session.criterion("mark"))
+        assert np.mean(groups_of(session) == marks) > 0.9  # in the groups of those names

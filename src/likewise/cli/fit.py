@@ -21,9 +21,10 @@ from likewise.cli.options import (
     SessionPlace,
     Settings,
     Strict,
+    Words,
     as_settings,
 )
-from likewise.cli.sessions import check_image_folder, local_images
+from likewise.cli.sessions import check_image_folder, check_words, local_images, name_groups
 from likewise.errors import InvalidParameterError
 from likewise.estimators.registry import DEFAULT_METHOD
 
@@ -53,6 +54,7 @@ def fit(
     strict: Strict = False,
     session: SessionPlace = None,
     encoder: EncoderName = None,
+    words: Words = None,
     offline: Offline = False,
     trains_network: FromScratch = False,
     preset: Preset = None,
@@ -87,9 +89,12 @@ def fit(
     if trains_network:
         _check_no_encoder(encoder)
     check_encoder(encoder or BUNDLED)
-    model = make_method(method, k, preset=preset, settings=as_settings(settings), seed=seed)
+    check_words(words, encoder or BUNDLED)
+    given = as_settings(settings) | ({} if words is None else {"words": words})
+    model = make_method(method, k, preset=preset, settings=given, seed=seed)
     model = from_scratch(model) if trains_network else with_encoder(model, encoder or BUNDLED)
     with ProgressBars() as bars, FitSession(folder, session, by, k, bars) as fit_session:
+        name_groups(fit_session.session, fit_session.by, words)
         imported = None if answers is None else fit_session.import_answers(answers, strict=strict)
         trained = train(fit_session, model, bars, checkpoint)
         fit_session.save(trained, out)

@@ -44,6 +44,15 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Method parameter; repeatable."),
 ]
 EncoderName = Annotated[str | None, typer.Option("--encoder", metavar="NAME", help="Encoder name.")]
+Words = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="A,B,…",
+        help="Names of the groups, for an encoder that knows text (CLIP, SigLIP): images are "
+        "grouped by them until answers say otherwise.",
+    ),
+]
 Offline = Annotated[
     bool,
     typer.Option(

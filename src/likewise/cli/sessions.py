@@ -129,6 +129,27 @@ def open_vectors(place: str, path: Path, pictures: str | None, sample: int | Non
     return opened
 
 
+def check_words(words: str | None, encoder: str) -> None:
+    """Raise if --words is not valid, or the encoder does not know text."""
+    from likewise.embedding.registry import knows_text
+    from likewise.embedding.words import as_words, no_text_error
+
+    if words is not None and as_words(words) and not knows_text(encoder):
+        raise no_text_error(encoder)
+
+
+def name_groups(session: "Session", by: str, words: str | None) -> None:
+    """Make groups named by --words; a criterion that has groups keeps them."""
+    from likewise.embedding.words import as_words
+
+    wanted = as_words(words)
+    known = {group.name for group in session.groups(by).all()}
+    if wanted and not known:
+        session.make_groups(by, wanted)
+    elif not known >= {*wanted}:
+        print_note(f"Note: {by!r} has groups, so --words makes no others; rename them on the page.")
+
+
 def check_image_folder(folder: Path, command: str, *, takes_session: bool = True) -> None:
     """Check that a folder of images was given and not a session.
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import count_noun, print_line, print_note
-from likewise.cli.options import EncoderName, Offline, SessionPlace
+from likewise.cli.options import EncoderName, Offline, SessionPlace, Words
 from likewise.cli.sessions import (
     check_image_folder,
+    check_words,
     local_images,
+    name_groups,
     open_to_write,
     open_vectors,
     session_of_vectors,
@@ -101,6 +103,7 @@ def start(
     by: By = "",
     k: Clusters = None,
     encoder: EncoderName = None,
+    words: Words = None,
     offline: Offline = False,
     no_browser: NoBrowser = False,
     port: Port = 0,
@@ -133,6 +136,7 @@ def start(
         likewise start
         likewise start photos/ --by season
         likewise start photos/ --by "indoors or outdoors" -k 2 --no-browser --port 8000
+        likewise start photos/ --by colour --words red,green --encoder hf:ORG/CLIP
         likewise start s3://bucket/photos --vectors s3://bucket/vectors --by season
     """
     from likewise.embedding.registry import DEFAULT_ENCODER as BUNDLED
@@ -143,15 +147,15 @@ def start(
     roots, people = list(root or []), _people(person)
     _check_sample(sample, vectors)
     if source is None and vectors is None:
-        _check_no_folder(by, k, session)
+        _check_no_folder(by, k, session, words)
         _serve_start_page(roots, host, port, browser=not no_browser)
         return
-    _check_options(by, k)
-    path, open_session = _session_to_open(source, session, encoder, vectors, sample)
+    _check_options(by, k, words, vectors)
+    path, open_session = _session_to_open(source, session, encoder, words, vectors, sample)
     last = _last_address(path, host)
     with bind_preferred(host, port, last) as bound:
         opened, is_complete = open_session()
-        _ensure_criterion(opened, by, k)
+        _ensure_criterion(opened, by, k, words)
         page = PageAddress(host, bound.getsockname()[1], choose_token(last, keep=keep_token))
         workspace = Workspace(
             opened,
@@ -163,13 +167,14 @@ def start(
         _serve(workspace, bound, page, roots, people, browser=not no_browser)
 
 
-def _checked_images(source: str, encoder: str | None) -> Path:
-    """Return the folder or table of images, after checking it and the name of the encoder."""
+def _checked_images(source: str, encoder: str | None, words: str | None) -> Path:
+    """Return the folder or table of images, after checking it, the encoder and the words."""
     from likewise.embedding.registry import DEFAULT_ENCODER, check_encoder
 
     folder = local_images(source)
     check_image_folder(folder, "start")
     check_encoder(encoder or DEFAULT_ENCODER)
+    check_words(words, encoder or DEFAULT_ENCODER)
     return folder
 
 
@@ -188,9 +193,9 @@ def _people(given: list[str] | None) -> "list[Person]":
     return people
 
 
-def _check_no_folder(by: str, k: int | None, session: Path | None) -> None:
+def _check_no_folder(by: str, k: int | None, session: Path | None, words: str | None) -> None:
     """Raise if an option was given that needs a folder."""
-    given = {"--by": by, "-k": k, "--session": session}
+    given = {"--by": by, "-k": k, "--session": session, "--words": words}
     option = next((name for name, value in given.items() if value), None)
     if option is not None:
         raise InvalidParameterError(
@@ -245,8 +250,11 @@ def _last_address(path: Path, host: str) -> "PageAddress | None":
     return None
 
 
-def _check_options(by: str, k: int | None) -> None:
+def _check_options(by: str, k: int | None, words: str | None, vectors: str | None) -> None:
     """Check the options before anything is read or created."""
+    if words is not None and (vectors is not None or not by):
+        problem = "cannot be used with --vectors" if by else "needs --by: name the criterion"
+        raise InvalidParameterError(f"--words {problem}; or leave --words out.")
     if by and not by.strip():
         raise InvalidParameterError(f"--by must not be blank, got {by!r}; leave it out to choose.")
     if k is not None and not by:
@@ -262,6 +270,7 @@ def _session_to_open(
     source: str | None,
     session: Path | None,
     encoder: str | None,
+    words: str | None,
     vectors: str | None,
     sample: int | None,
 ) -> "tuple[Path, Callable[[], tuple[Session, bool]]]":
@@ -275,7 +284,7 @@ def _session_to_open(
         path = session or session_of_vectors(vectors)
         return path, lambda: (open_vectors(vectors, path, source, sample), True)
     assert source is not None  # checked by `start`
-    folder = _checked_images(source, encoder)
+    folder = _checked_images(source, encoder, words)
     path = session or default_session_path(folder)
     return path, lambda: _open_session(folder, path)
 
@@ -316,7 +325,7 @@ def _open_session(folder: Path, path: Path) -> "tuple[Session, bool]":
     return session, True
 
 
-def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
+def _ensure_criterion(session: "Session", by: str, k: int | None, words: str | None) -> None:
     """Create the criterion if the session does not have it; without --by, the page asks for it."""
     n_images = len(session.images.askable)
     problem = ""
@@ -329,7 +338,7 @@ def _ensure_criterion(session: "Session", by: str, k: int | None) -> None:
         session.close()
         raise InvalidParameterError(problem)
     if by:
-        session.ensure_criterion(by, k)
+        name_groups(session, session.ensure_criterion(by, k).name, words)
 
 
 def _serve(

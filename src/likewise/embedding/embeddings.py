@@ -36,6 +36,8 @@ class Encoder(Protocol):
     ``patch_grids``
         Mapping of grid name to (n_patches, depth). `encode` then also returns, for each grid,
         the quantized patch vectors as uint8 of shape ``(n_images, n_patches * depth)``.
+    ``similarities(vectors, words) -> array of shape (n, len(words))``
+        Of images, given by their block ``last``, to words; see `TextEncoder`.
     """
 
     @property

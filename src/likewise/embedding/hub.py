@@ -1,5 +1,6 @@
 """Find the files of a Hugging Face model, downloading them if needed. Imports no torch."""
 
+import json
 import os
 import warnings
 from fnmatch import fnmatch
@@ -9,6 +10,8 @@ from likewise.errors import EncoderError, LikewiseWarning
 
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # in order of preference
 _CONFIGS = ("config.json", "preprocessor_config.json", "processor_config.json")
+# Of models that know text.
+_TOKENIZER = ("tokenizer*.json", "special_tokens_map.json", "vocab.*", "merges.txt", "*.model")
 _TIMEOUT = 10.0  # seconds
 OFFLINE = "LIKEWISE_OFFLINE"  #: environment variable; if set, nothing is downloaded
 
@@ -82,6 +85,20 @@ def weight_files(folder: Path) -> list[Path]:
     return next((files for kind in _WEIGHTS if (files := sorted(folder.glob(kind)))), [])
 
 
+def knows_text(folder: Path) -> bool:
+    """Return whether the model in a folder is one for images and text, such as CLIP."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and {"text_config", "vision_config"} <= config.keys()
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Return whether a folder has a vocabulary; transformers would do without one."""
+    return any(any(folder.glob(kind)) for kind in ("tokenizer.json", "vocab.*", "*.model"))
+
+
 def _downloaded(name: str) -> Path | None:
     """Return the copy in the hub's cache, if it is complete."""
     from huggingface_hub import try_to_load_from_cache
@@ -104,7 +121,9 @@ def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     sizes = _listing(name)
-    wanted = [*_CONFIGS, *_wanted_weights(name, list(sizes))]
+    files = list(sizes)
+    tokenizer = [file for file in files if any(fnmatch(file, kind) for kind in _TOKENIZER)]
+    wanted = [*_CONFIGS, *tokenizer, *_wanted_weights(name, files)]
     n_bytes = sum(sizes.get(file) or 0 for file in wanted)
     how_much = f" ({n_bytes / 1e6:,.0f} MB)" if n_bytes else ""
     warnings.warn(

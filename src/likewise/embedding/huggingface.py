@@ -3,13 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
-from likewise.embedding.hub import find_model, weight_files
+from likewise.embedding.hub import find_model, has_tokenizer, knows_text, weight_files
 from likewise.embedding.torch_encoder import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -18,8 +21,83 @@ from likewise.embedding.torch_encoder import (
     mean_and_std,
 )
 from likewise.errors import EncoderError
+from likewise.types import Floats
 
 _DEFAULT_SIZE = 224
+_TEMPLATES = ("{}", "a photo of {}")  # of the texts for a word; their vectors are averaged
+
+
+class ImageTextEncoder(TorchEncoder):
+    """An encoder around the vision part of a model that also embeds texts: CLIP, SigLIP."""
+
+    folder: Path
+
+    @torch.inference_mode()
+    def similarities(self, vectors: Floats, words: Sequence[str]) -> Floats:
+        """Return the cosine similarity of images to words, ``(n, len(words))``.
+
+        Parameters
+        ----------
+        vectors : array of shape (n, d)
+            The block ``last`` of the images.
+        words : sequence of str
+
+        Raises
+        ------
+        EncoderError
+            If the folder has no tokenizer, or the model has no common space of images and texts.
+        """
+        texts, project = _words(self.name, self.folder, tuple(words))
+        images = project(torch.from_numpy(np.asarray(vectors, dtype=np.float32)))
+        if images.shape[1] != texts.shape[1]:
+            raise EncoderError(
+                f"The model in {self.folder} must have vectors of images and of texts of one "
+                f"width, got {images.shape[1]} and {texts.shape[1]}; use CLIP or SigLIP, or leave "
+                "the words out."
+            )
+        found: Floats = (normalize(images, dim=1) @ texts.T).numpy()
+        return found
+
+
+@lru_cache(maxsize=8)
+def _words(_: str, folder: Path, words: tuple[str, ...]) -> tuple[Tensor, nn.Module]:
+    """Return the vectors of words, and the map of image vectors into their space.
+
+    The first argument, the name of the encoder, distinguishes models that were in one folder.
+    """
+    model, _missing = _load_model(folder)
+    project: nn.Module = getattr(model, "visual_projection", nn.Identity())
+    return _text_vectors(model, folder, words), project
+
+
+def _text_vectors(model: Any, folder: Path, words: Sequence[str]) -> Tensor:
+    """Return the unit vector of each word, ``(len(words), d)``."""
+    from transformers import AutoTokenizer
+
+    if not has_tokenizer(folder):
+        raise EncoderError(
+            f"The model in {folder} cannot embed words without its tokenizer (tokenizer.json); "
+            "copy the model again with all its files, or leave the words out."
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        inputs = tokenizer(
+            [template.format(word) for word in words for template in _TEMPLATES],
+            padding="max_length",  # as SigLIP was trained; CLIP masks what is added
+            truncation=True,
+            max_length=model.config.text_config.max_position_embeddings,
+            return_token_type_ids=False,
+            return_tensors="pt",
+        )
+        output = model.get_text_features(**inputs)
+    except Exception as error:  # a foreign folder can raise nearly anything
+        reason = str(error).strip().split("\n")[0]
+        raise EncoderError(
+            f"The model in {folder} cannot embed words ({reason}); use CLIP or SigLIP, or "
+            "leave the words out."
+        ) from error
+    pooled: Tensor = normalize(getattr(output, "pooler_output", output), dim=1)
+    return normalize(pooled.unflatten(0, (len(words), -1)).mean(dim=1), dim=1)
 
 
 def hub_encoder(model: str, *, allow_download: bool = True) -> TorchEncoder:
@@ -58,13 +136,17 @@ def hub_encoder(model: str, *, allow_download: bool = True) -> TorchEncoder:
     def forward(x: Tensor) -> Mapping[str, Tensor]:
         return _blocks(network(pixel_values=x, output_hidden_states=True), n_patches)
 
+    kind = ImageTextEncoder if knows_text(folder) else TorchEncoder
     try:
-        return TorchEncoder(name, network, forward, **preprocessing)
+        encoder = kind(name, network, forward, **preprocessing)
     except (RuntimeError, ValueError, TypeError, AttributeError) as error:
         raise EncoderError(
             f"The model {model} cannot be run on images of {preprocessing['size']} pixels "
             f"({error}); choose another model, or pass it as an nn.Module that returns vectors."
         ) from error
+    if isinstance(encoder, ImageTextEncoder):
+        encoder.folder = folder
+    return encoder
 
 
 def load_vision_model(folder: Path) -> nn.Module:
@@ -73,6 +155,19 @@ def load_vision_model(folder: Path) -> nn.Module:
     A model that was saved for another task has no weights for its pooling layer. That layer
     would be random, so it is removed, and patches are averaged instead.
     """
+    model, missing = _load_model(folder)
+    network: nn.Module = getattr(model, "vision_model", model)
+    if getattr(network, "main_input_name", None) != "pixel_values":
+        raise EncoderError(
+            f"The model in {folder} must be a vision model, got {type(model).__name__}; "
+            "choose one such as facebook/dinov2-small."
+        )
+    _handle_missing(network, folder, missing)
+    return network.eval().requires_grad_(False)
+
+
+def _load_model(folder: Path) -> tuple[Any, list[str]]:
+    """Return the whole model in a folder, and the names of its missing weights."""
     from transformers import AutoModel
     from transformers.utils import logging
 
@@ -93,14 +188,7 @@ def load_vision_model(folder: Path) -> nn.Module:
         logging.set_verbosity(before[0])
         if before[1]:
             logging.enable_progress_bar()
-    network: nn.Module = getattr(model, "vision_model", model)
-    if getattr(network, "main_input_name", None) != "pixel_values":
-        raise EncoderError(
-            f"The model in {folder} must be a vision model, got {type(model).__name__}; "
-            "choose one such as facebook/dinov2-small."
-        )
-    _handle_missing(network, folder, sorted(report["missing_keys"]))
-    return network.eval().requires_grad_(False)
+    return model.eval(), sorted(report["missing_keys"])
 
 
 def _handle_missing(network: nn.Module, folder: Path, missing: list[str]) -> None:

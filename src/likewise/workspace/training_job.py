@@ -14,6 +14,7 @@ from likewise.embedding.cache import EmbeddingCache
 from likewise.embedding.embed import embed
 from likewise.embedding.embeddings import Embeddings, Encoder
 from likewise.embedding.registry import make_encoder
+from likewise.embedding.words import MAX_WORDS, TextEncoder, add_similarities
 from likewise.errors import PoolExhaustedError
 from likewise.estimators.kernel.likewise import Likewise
 from likewise.random_streams import stream
@@ -24,6 +25,7 @@ from likewise.session.session import Session
 from likewise.types import Floats, Indexes, Progress, silent
 from likewise.workspace.cluster_matching import align_clusters, group_keys, save_matched_results
 from likewise.workspace.gallery import project_2d, save_map
+from likewise.workspace.status import DEFAULT_NAME
 from likewise.workspace.thumbnails import image_files
 from likewise.workspace.vector_session import StoredVectors
 from likewise.workspace.worker_process import Message, Send
@@ -47,11 +49,14 @@ class SessionVectors:
         The position in the session of each row.
     n_known : int
         The number of images of the session when they were loaded.
+    text_encoder : TextEncoder, optional
+        The encoder, if it knows text: names of groups are a prior of the model then.
     """
 
     embeddings: Embeddings
     positions: Indexes
     n_known: int
+    text_encoder: TextEncoder | None = None
 
     @classmethod
     def load(cls, session: Session, encoder: str, send: Send) -> "SessionVectors":
@@ -80,7 +85,8 @@ class SessionVectors:
         files, n_known = image_files(session, positions.tolist()), len(session.images)
         found = embed(files, encoder, cache, progress)
         embedded = positions if found.positions is None else positions[found.positions]
-        return cls(found, embedded, n_known)
+        text_encoder = encoder if isinstance(encoder, TextEncoder) else None
+        return cls(found, embedded, n_known, text_encoder)
 
     def send_skipped(self, send: Send) -> None:
         """Send the name of each image that could not be embedded, and the reason."""
@@ -185,20 +191,27 @@ class TrainingJob:
         self._criterion = criterion
         self._model_id: dict[int, int] = {}  # id in the log -> id in the model's graph
         self._labels: dict[int, list[int]] = {}  # id in the log -> ids of `_label_placed`
-        self._merges = self._read_merges()
+        self._merges, self._words = self._read_merges(), self._read_words()
         self._confirmed: set[int] = set()  # rows
         self.model: Likewise = Likewise(
-            criterion.n_clusters, two_groups=criterion.two_groups, random_state=_SEED
+            criterion.n_clusters,
+            two_groups=criterion.two_groups,
+            words=self._words,
+            random_state=_SEED,
         )
-        self.model.start(self._vectors.embeddings)
+        embeddings = self._vectors.embeddings
+        if self._words:
+            embeddings = add_similarities(embeddings, self._vectors.text_encoder, self._words)
+        self.model.start(embeddings)
 
     def run(self, criterion: Criterion) -> None:
         """Add the new answers, send questions at once, then train, save, and send questions.
 
         The messages are handled by `Workspace._receive` in the process of the server.
         """
-        if criterion != self._criterion or self._read_merges() != self._merges:
-            self._start(criterion)  # older answers have another meaning now
+        before = self._criterion, self._merges, self._words
+        if (criterion, self._read_merges(), self._read_words()) != before:
+            self._start(criterion)  # older answers, or the features, have another meaning now
         has_new = self._sync_answers()
         self._send_questions()
         if has_new:
@@ -226,6 +239,14 @@ class TrainingJob:
         """Return the groups that were merged, each with the key of the other."""
         groups = self._session.groups(self._criterion.name).all()
         return {group.key: group.merged_into for group in groups if group.merged_into}
+
+    def _read_words(self) -> tuple[str, ...] | None:
+        """Return the names that a person gave to groups, if the encoder knows text."""
+        if self._vectors.text_encoder is None:
+            return None
+        names = (group.name for group in self._session.groups(self._criterion.name).shown())
+        given = dict.fromkeys(name for name in names if not DEFAULT_NAME.fullmatch(name))
+        return tuple(given)[:MAX_WORDS] if len(given) > 1 else None
 
     def _keys(self) -> tuple[str, ...]:
         n_clusters = self.model.probabilities_.shape[1]

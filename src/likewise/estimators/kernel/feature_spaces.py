@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from likewise.embedding.words import WORDS
 from likewise.estimators.kernel.gp_classifier import squared_distances
 from likewise.estimators.kernel.partitions import (
     partitions_into,
@@ -34,6 +35,7 @@ _SAMPLE = 2_000  # images on which everything is fitted
 _BLOCK_COLUMNS, _SPACE_COLUMNS = 48, 64  # principal components of a block, and of a space
 _TRUST_PRIOR = 5.0  # labels that the initial trust of 1 counts for
 _PRIOR_ALL = 0.5  # prior probability of the space of all blocks
+_PRIOR_WORDS = 0.5  # of the space of similarities to words, if there are words
 _CONCENTRATION = 0.5  # of the Dirichlet prior over the groups in a cluster
 _NEW_IN_CLUSTER = 0.3  # prior share of a further group in a cluster that has answers
 _KNOWN_IN_NEW = 0.2  # probability that a cluster without answers belongs to a known group
@@ -152,9 +154,24 @@ class FeatureSpaces:
             rows, log_prior = space(self._sampled), float(np.log(prior[number]))
             state = derive(seed, "partitions", number) % 2**31
             k = self._n_clusters
+            if self._is_of_words(number):
+                k = k or self._blocks[WORDS].shape[1]
             fitted = partitions_into(rows, k, state) if k else partitions_of_every_size(rows, state)
+            if self._is_of_words(number):
+                half = -float(np.log(2))  # for what the words say, and for k-means
+                fitted = [(c, p + half) for c, p in [(self._word_centers(rows), 0.0), *fitted]]
             found += [_Partition(number, c, log_prior + p) for c, p in fitted]
         return found
+
+    def _is_of_words(self, space: int) -> bool:
+        return len(self.names) > 1 and bool(
+            WORDS in self.names and self._space_weights[space][self.names.index(WORDS)] == 1
+        )
+
+    def _word_centers(self, rows: Floats) -> Floats:
+        """Return the mean row of the images nearest to each word."""
+        nearest = self._blocks[WORDS][self.sample].argmax(axis=1)
+        return np.array([rows[nearest == word].mean(axis=0) for word in np.unique(nearest)])
 
     # -- posterior ------------------------------------------------------------
 
@@ -202,9 +219,21 @@ class FeatureSpaces:
         p_partition = np.exp(log_p - np.logaddexp.reduce(log_p))
         spaces = [partition.space for partition in self._partitions]
         n_clusters = self._n_clusters or _median_k(sizes, p_partition, classes)
-        weights = p_partition @ self._space_weights[spaces]
+        p_space = np.array(
+            [p_partition[np.array(spaces) == s].sum() for s in range(len(self._spaces))]
+        )
+        weights = self._mean_weights(p_space)
         trust = (_TRUST_PRIOR + sum(skills)) / (_TRUST_PRIOR + len(skills))
         return SpacePosterior(weights, n_clusters, float(np.clip(trust, 0, 1)))
+
+    def _mean_weights(self, p_space: Doubles) -> Doubles:
+        """Return the posterior mean weights of the blocks; words alone while they are likely."""
+        of_words = [self._is_of_words(space) for space in range(len(p_space))]
+        likely = p_space[of_words].sum() > 0.5  # never without words
+        mean: Doubles = (
+            self._space_weights[of_words][0] if likely else p_space @ self._space_weights
+        )
+        return mean
 
     def _frequency(self, before: Indexes, group: int, n_known: int) -> float:
         """Return the probability of a group without regard to the image."""
@@ -268,7 +297,12 @@ def _candidate_weights(names: Sequence[str]) -> tuple[Doubles, Doubles]:
     if len(distinct) == 1:
         return weights, np.ones(1)
     others = (1 - _PRIOR_ALL) / (len(distinct) - 1)
-    return weights, np.array([_PRIOR_ALL] + [others] * (len(distinct) - 1))
+    prior = np.array([_PRIOR_ALL] + [others] * (len(distinct) - 1))
+    if (WORDS,) in distinct:
+        prior *= 1 - _PRIOR_WORDS
+        prior[distinct.index((WORDS,))] = _PRIOR_WORDS
+        prior /= prior.sum()
+    return weights, prior
 
 
 def _join(blocks: Mapping[str, Floats], scales: Mapping[str, float]) -> Floats:

@@ -12,6 +12,7 @@ from likewise.types import Floats, Indexes
 Blocks = Mapping[str, Floats]
 _Rows = TypeVar("_Rows", Floats, Doubles)
 _TUNING_LABELS = 300  # on which hyperparameters are tuned; all labels are used afterwards
+_PREFERENCE = 2.0  # logit of the weight of a preferred block
 _CHUNK = 2_048  # images predicted together, to bound the memory of their kernel matrix
 
 
@@ -25,6 +26,8 @@ class GPClassifier:
     n_views : int
         How many versions of each feature block are given: all blocks of one view, then all of the
         next (see `FeatureBlocks`).
+    preferred : str, optional
+        A feature block that counts most where the labels do not tell.
 
     Attributes
     ----------
@@ -45,8 +48,10 @@ class GPClassifier:
     that the others contradict counts less.
     """
 
-    def __init__(self, blocks: Blocks, n_views: int = 1) -> None:
+    def __init__(self, blocks: Blocks, n_views: int = 1, preferred: str = "") -> None:
         self.n_views = n_views
+        of_view = list(blocks)[: len(blocks) // n_views]
+        self._preferences: Doubles = np.array([_PREFERENCE * (b == preferred) for b in of_view])
         self.blocks: dict[str, Floats] = dict(blocks)
         scales = [_mean_squared_distance(rows) for rows in self.blocks.values()]
         self.scale: Floats = np.array(scales, dtype=np.float32)
@@ -80,7 +85,9 @@ class GPClassifier:
         rows = [block[images[tuned]].astype(np.float64) for block in self.blocks.values()]
         scaled = [squared_distances(x, x) / s for x, s in zip(rows, self.scale, strict=True)]
         distances = np.stack(scaled).reshape(self.n_views, -1, n_tuned, n_tuned)
-        leave_one_out = LeaveOneOut(distances, classes[tuned], n_classes, weight[tuned])
+        leave_one_out = LeaveOneOut(
+            distances, classes[tuned], n_classes, weight[tuned], self._preferences
+        )
         self.hyperparameters, errors = leave_one_out.tune()
         label_errors = np.zeros(len(images))
         label_errors[tuned] = errors

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
+from likewise.embedding.words import WORDS
 from likewise.estimators.data import Data, VectorData
 from likewise.estimators.kernel.feature_spaces import FeatureSpaces
 from likewise.estimators.kernel.features import FeatureBlocks, VisualWords, concat_blocks
@@ -98,13 +99,25 @@ class KernelLearner(Learner):
             self._blocks = self._features.transform(raw)
             spaces = FeatureSpaces(self._blocks, self._features.blocks, n_clusters, seed)
             self._partition = SeededPartition(spaces, seed)
-            rows = concat_blocks(self.unsmoothed_blocks())
-            k = n_clusters or min(spaces.guess_n_clusters(), len(rows))
-            self._initial_clusters.fit(rows, k, seed)
+            self._fit_initial_clusters(spaces, n_clusters, seed)
             self.__dict__.pop("_own_clusters", None)
         else:
             self._features = self._make_features()
         self._classifier = self._new_classifier()
+
+    def _fit_initial_clusters(self, spaces: FeatureSpaces, n_clusters: int, seed: int) -> None:
+        """Cluster by k-means; or by the nearest word, unless another number of groups is given."""
+        rows = self._initial_rows(self._blocks)
+        if WORDS in self._blocks and n_clusters in (0, rows.shape[1]):
+            self._initial_clusters.centroids = np.eye(rows.shape[1], dtype=np.float32)
+            return
+        k = n_clusters or min(spaces.guess_n_clusters(), len(rows))
+        self._initial_clusters.fit(rows, k, seed)
+
+    def _initial_rows(self, blocks: Mapping[str, Floats]) -> Floats:
+        """Return the unit rows that the initial clusters are in: those of words, if there are."""
+        plain = self._features.unsmoothed(blocks)
+        return plain[WORDS] if WORDS in plain else concat_blocks(plain)
 
     @cached_property
     def _own_clusters(self) -> Indexes:
@@ -112,13 +125,16 @@ class KernelLearner(Learner):
         return self._find_clusters(self._blocks)
 
     def _find_clusters(self, blocks: Mapping[str, Floats]) -> Indexes:
-        rows = concat_blocks(self._features.unsmoothed(blocks))
+        rows = self._initial_rows(blocks)
         clusters: Indexes = self._initial_clusters.predict_proba(rows).argmax(axis=1)
         return clusters
 
     def _new_classifier(self) -> TwoStageLearner:
         return TwoStageLearner(
-            self._blocks, self._features.n_views, within_class=self._within_class_whitening
+            self._blocks,
+            self._features.n_views,
+            within_class=self._within_class_whitening,
+            preferred=WORDS,
         )
 
     def _make_features(self) -> FeatureBlocks:
@@ -210,7 +226,9 @@ class KernelLearner(Learner):
     def _fit_mixture(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
         labeled = labeled_set(groups, constraints, len(groups.keys))
         _, own = self._classifier.predict()
-        self._mixture.fit(own, self._own_clusters, labeled.images, labeled.classes)
+        assert self._initial_clusters.centroids is not None  # fitted by `build`
+        n = len(self._initial_clusters.centroids)
+        self._mixture.fit(own, self._own_clusters, labeled.images, labeled.classes, n)
 
     def _predict_missing(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
         """Predict labelled images by models trained without them, where no earlier model has.
@@ -246,7 +264,7 @@ class KernelLearner(Learner):
                 probabilities = self._mixture.predict(probabilities, clusters)
         else:
             rows = concat_blocks(self._features.unsmoothed(blocks))
-            probabilities = self._initial_clusters.predict_proba(rows)
+            probabilities = self._initial_clusters.predict_proba(self._initial_rows(blocks))
         if is_own:
             self.probabilities = probabilities
         calibrated = apply_temperature(probabilities, self.temperature)

@@ -8,9 +8,10 @@ import numpy as np
 
 from likewise.constraints.graph import ConstraintGraph
 from likewise.constraints.question import KINDS, Answer
+from likewise.embedding.words import as_words
 from likewise.errors import PoolExhaustedError, UnknownNameError
 from likewise.estimators.base import InteractiveClusterer
-from likewise.estimators.data import Data
+from likewise.estimators.data import Data, InputSpec
 from likewise.estimators.fit_rounds import Watch
 from likewise.estimators.kernel.accuracy_estimate import (
     AccuracyEstimate,
@@ -65,6 +66,10 @@ class Likewise(InteractiveClusterer):
         0 uses the embeddings only, as the other methods do.
     two_groups : bool
         With ``n_clusters=2``, infer that two images that differ from a third are the same.
+    words : str or sequence of str, optional
+        What groups may be called, for an encoder that knows text (CLIP, SigLIP): ``"red,green"``.
+        The similarity of images to the words decides the grouping before any answer, and is one
+        more feature block, which counts as far as the answers agree with it.
     encoder : str or Encoder
         Turns images into embeddings.
     random_state : int, optional
@@ -114,6 +119,7 @@ class Likewise(InteractiveClusterer):
     n_components: int = 128
     n_visual_words: int = 128
     two_groups: bool = True
+    words: str | Sequence[str] | None = None
     encoder: Any = "bundled"
     random_state: int | None = None
     learner_: KernelLearner = field(init=False)
@@ -146,6 +152,9 @@ class Likewise(InteractiveClusterer):
             is_random=given.strategy == "random",
         )
         return learner, questioner
+
+    def _input_spec(self) -> InputSpec:
+        return InputSpec(encoder=self.settings_.encoder, words=as_words(self.settings_.words))
 
     def _check_parameters(self) -> None:
         given = self.settings_

@@ -71,6 +71,8 @@ class LeaveOneOut:
     n_classes : int
     sample_weight : array of shape (m,)
         1 for an answer; less for a pseudo-label.
+    preferences : array of shape (f,), optional
+        Logits of the block weights where nothing is known; equal weights if None.
 
     Notes
     -----
@@ -87,9 +89,17 @@ class LeaveOneOut:
     """
 
     def __init__(
-        self, distances: Doubles, y: Indexes, n_classes: int, sample_weight: Doubles
+        self,
+        distances: Doubles,
+        y: Indexes,
+        n_classes: int,
+        sample_weight: Doubles,
+        preferences: Doubles | None = None,
     ) -> None:
         self.distances = distances
+        self.preferences: Doubles = (
+            np.zeros(distances.shape[1]) if preferences is None else preferences
+        )
         self.y = y
         self.sample_weight = sample_weight
         self.targets: Doubles = np.eye(n_classes)[y]
@@ -98,7 +108,7 @@ class LeaveOneOut:
     def tune(self) -> tuple[Hyperparameters, Doubles]:
         """Return the best hyperparameters, and for each label the probability that it is wrong."""
         n_logits = sum(self.distances.shape[:2])
-        start = np.concatenate([np.zeros(n_logits), _START])
+        start = np.concatenate([np.zeros(self.distances.shape[0]), self.preferences, _START])
         bounds = [(-6.0, 6.0)] * n_logits + _BOUNDS
         best = fmin_l_bfgs_b(self.cost_and_gradient, start, bounds=bounds, maxiter=_MAX_ITERATIONS)
         x: Doubles = best[0]
@@ -118,6 +128,7 @@ class LeaveOneOut:
         n, total = len(self.y), self.sample_weight.sum()
         found = self._forward(x, self.sample_weight)
         moved = numbers - np.array(_START)
+        blocks = blocks - self.preferences
         prior = blocks.var() + _PRIOR_NUMBERS * (moved**2).sum() + _PRIOR_VIEWS * (views**2).sum()
         nll = -(self.sample_weight * np.log(found.probabilities)).sum() / total
         gradient = self._backward(found, -self.sample_weight / (total * found.probabilities))

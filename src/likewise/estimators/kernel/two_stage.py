@@ -118,12 +118,19 @@ class TwoStageLearner:
         Versions of each feature block; see `GPClassifier`.
     within_class : bool
         If False, no whitening, for comparison.
+    preferred : str, optional
+        See `GPClassifier`.
     """
 
     def __init__(
-        self, blocks: Mapping[str, Floats], n_views: int = 1, *, within_class: bool = True
+        self,
+        blocks: Mapping[str, Floats],
+        n_views: int = 1,
+        *,
+        within_class: bool = True,
+        preferred: str = "",
     ) -> None:
-        self._first, self._within_class = GPClassifier(blocks, n_views), within_class
+        self._first, self._within_class = GPClassifier(blocks, n_views, preferred), within_class
         self._whitening: Whitening | None = None
         self._second = GPClassifier({})
 

@@ -71,7 +71,14 @@ class UnguidedMixture:
             self._evidence += _log_likelihood(own, columns)
             self._evidence -= _log_likelihood(self.table[cluster], columns)
 
-    def fit(self, classifier: Floats, clusters: Indexes, images: Indexes, classes: Indexes) -> None:
+    def fit(
+        self,
+        classifier: Floats,
+        clusters: Indexes,
+        images: Indexes,
+        classes: Indexes,
+        n_clusters: int = 0,
+    ) -> None:
         """Match clusters and groups, and weigh both predictors.
 
         Parameters
@@ -81,13 +88,15 @@ class UnguidedMixture:
         clusters : array of shape (n,)
         images, classes : arrays of shape (m,)
             Labelled images and their groups.
+        n_clusters : int
+            Some clusters may have no image here; images predicted later may be in them.
         """
         self._evidence *= self._n_labels / max(len(images), 1)
         self._n_labels = len(images)
         self.weight = float(expit(_BIAS + _SLOPE * len(images) + self._evidence))
         self.table = None
         if 1 - self.weight > _NEGLIGIBLE:
-            self.table = _group_table(classifier, clusters, images, classes)
+            self.table = _group_table(classifier, clusters, images, classes, n_clusters)
 
     def predict(self, classifier: Floats, clusters: Indexes) -> Floats:
         """Return the mixture ``(n, k)`` of the classifier's probabilities and the clusters'."""
@@ -118,11 +127,11 @@ def _log_likelihood(probabilities: Floats, allowed: Mask) -> float:
 
 
 def _group_table(
-    classifier: Floats, clusters: Indexes, images: Indexes, classes: Indexes
+    classifier: Floats, clusters: Indexes, images: Indexes, classes: Indexes, n_clusters: int
 ) -> Floats:
     """Return the probability of each group for the images of each cluster."""
     n, k = classifier.shape
-    n_clusters = int(clusters.max()) + 1
+    n_clusters = max(n_clusters, int(clusters.max()) + 1)
     sizes = np.bincount(clusters, minlength=n_clusters)
     counts = np.zeros((n_clusters, k))
     np.add.at(counts, (clusters[images], classes), 1)
