@@ -16,8 +16,8 @@ _MIN_CONFIDENCE, _MAX_CONFIDENCE = 0.02, 0.999
 _BINS = 200
 _DRAWS = 1_000
 _NOISE_SHAPE = 4.0  # of the gamma distribution of the rate of wrong answers
-_MEAN = np.array([0.0, 1.0, -0.25])  # offset, slope, offset of images not drawn at random
-_STD = np.array([0.6, 0.3, 0.3])
+_MEAN = np.array([0.5, 1.0, -1.0])  # offset, slope, offset of images not drawn at random
+_STD = np.array([1.2, 0.3, 1.0])
 _FEW = 15.0  # predictions; with so few, the standard deviations of the prior are twice as large
 _INFORMATION = 0.5  # of one prediction: errors at similar images are not independent
 _LOW, _HIGH = 0.05, 0.95
@@ -121,15 +121,14 @@ def _fit(design: Doubles, right: Doubles, weights: Doubles) -> tuple[Doubles, Do
 
 
 def _mean_over(confidence: Floats, draws: Doubles, rng: np.random.Generator) -> Doubles:
-    """Return the share of right images for each draw of the coefficients."""
+    """Return the share of right images, a whole number of them, for each draw."""
     if not len(confidence):
         return np.ones(len(draws))
     counts, edges = np.histogram(confidence, bins=_BINS, range=(0, 1))
     design = _design(((edges[1:] + edges[:-1]) / 2).astype(np.float32))
     p = expit(draws[:, :2] @ design[:, :2].T)
-    share = p @ (counts / len(confidence))
-    spread = np.sqrt((p * (1 - p)) @ counts) / len(confidence)
-    shares: Doubles = np.clip(share + spread * rng.standard_normal(len(draws)), 0, 1)
+    share = np.clip(p @ (counts / len(confidence)), 0, 1)
+    shares: Doubles = rng.binomial(len(confidence), share) / len(confidence)
     return shares
 
 

@@ -124,9 +124,14 @@ class HeldOut:
         rows = [_allowed_columns(known, possible[i], k) for i in images.tolist()]
         return np.array(rows, dtype=np.bool_).reshape(len(images), k)
 
-    def missing(self) -> list[int]:
-        """Return the images that the current model is trained with, but that have no record."""
-        return sorted(self._trained_on - set(self._records))
+    def outdated(self, least: float) -> list[int]:
+        """Return the labelled images without a record, or with one of a model with few labels.
+
+        There is none after a restart and for answers collected elsewhere. `least` is the share of
+        the present labels that a model must have had: one with fewer is worse than the present one.
+        """
+        n, records = least * len(self._trained_on), self._records
+        return sorted(i for i in self._trained_on if i not in records or records[i].n_labels < n)
 
     def record(
         self, images: Indexes, probabilities: Floats, prototypes: Sequence[int], n_labels: int

@@ -35,7 +35,8 @@ from likewise.estimators.release_0_1 import upgrade_likewise_state
 from likewise.random_streams import stream
 from likewise.types import Floats, Indexes, Progress
 
-_FOLDS, _MIN_MISSING = 4, 12  # models, and images without a prediction from which they are trained
+_FOLDS, _MIN_OUTDATED = 4, 12  # models, and images without a recent prediction that need them
+_LEAST_LABELS, _MAX_IMAGES = 0.6, 10_000  # share of the labels of a recent model; see `outdated`
 
 
 class KernelLearner(Learner):
@@ -177,7 +178,7 @@ class KernelLearner(Learner):
             update = self.label_issues.update
             self._fit(self._classifier, self._partition, groups, constraints, update)
             self._fit_mixture(groups, constraints)
-            self._predict_missing(groups, constraints)
+            self._predict_held_out(groups, constraints)
             kinds, seed = self.label_issues.kinds, self._seed
             self.checked = self.held_out.check(groups, constraints, kinds, seed)
             self.temperature = fit_temperature(self.checked)
@@ -230,16 +231,17 @@ class KernelLearner(Learner):
         n = len(self._initial_clusters.centroids)
         self._mixture.fit(own, self._own_clusters, labeled.images, labeled.classes, n)
 
-    def _predict_missing(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
-        """Predict labelled images by models trained without them, where no earlier model has.
+    def _predict_held_out(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
+        """Predict labelled images by models trained without them, where earlier ones are outdated.
 
-        That is after a restart and for answers collected elsewhere. One image of each group is in
-        every model, so that it knows all groups.
+        One image of each group is in every model, so that it knows all groups. In a large
+        collection only images without any prediction are predicted, since each model takes seconds.
         """
-        missing = self.held_out.missing()
-        chosen = np.array(sorted(set(missing) - set(groups.prototypes)), dtype=np.intp)
+        is_fast = len(self.probabilities) <= _MAX_IMAGES
+        outdated = self.held_out.outdated(_LEAST_LABELS if is_fast else 0.0)
+        chosen = np.array(sorted(set(outdated) - set(groups.prototypes)), dtype=np.intp)
         chosen = chosen[groups.classes[chosen] >= 0]
-        if len(chosen) < _MIN_MISSING or len(missing) * 2 < groups.n_labeled:
+        if len(chosen) < _MIN_OUTDATED or len(outdated) * 2 < groups.n_labeled:
             return
         assert self._partition is not None  # training needs the data
         for images in np.array_split(stream(self._seed, "folds").permutation(chosen), _FOLDS):
@@ -248,7 +250,7 @@ class KernelLearner(Learner):
             rest = replace(groups, classes=classes)
             model = self._new_classifier()
             self._fit(model, self._partition.copy(), rest, constraints, lambda _, errors: errors)
-            p = model.predict_at(images)
+            p = self._mixture.predict(model.predict_at(images), self._own_clusters[images])
             self.held_out.record(images, p, groups.prototypes, rest.n_labeled)
 
     # -- prediction -----------------------------------------------------------
