@@ -49,7 +49,12 @@ def test_training_starts_a_while_after_the_last_of_a_few_answers(
     worker = workspace._worker = Trained()  # type: ignore[assignment]
     started: list[threading.Timer] = []
     start = threading.Timer.start
-    monkeypatch.setattr(threading.Timer, "start", lambda t: (started.append(t), start(t)))
+
+    def count(timer: threading.Timer) -> None:
+        started.append(timer)
+        start(timer)
+
+    monkeypatch.setattr(threading.Timer, "start", count)
     for other in (1, 2, 3):
         criterion.answer(Question.pair(0, other), "same")
         time.sleep(0.1)
