@@ -86,6 +86,7 @@ class KernelLearner(Learner):
         self._within_class_whitening = within_class_whitening
         self._initial_clusters = InitialClusters()
         self._mixture = UnguidedMixture()
+        self._own_prediction: tuple[Floats, Floats] | None = None  # of the trained classifier
         self._partition: SeededPartition | None = None  # only with the data
 
     def build(self, data: Data, n_clusters: int, seed: int) -> None:
@@ -226,10 +227,11 @@ class KernelLearner(Learner):
 
     def _fit_mixture(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
         labeled = labeled_set(groups, constraints, len(groups.keys))
-        _, own = self._classifier.predict()
+        self._own_prediction = self._classifier.predict()
         assert self._initial_clusters.centroids is not None  # fitted by `build`
         n = len(self._initial_clusters.centroids)
-        self._mixture.fit(own, self._own_clusters, labeled.images, labeled.classes, n)
+        own, clusters = self._own_prediction[1], self._own_clusters
+        self._mixture.fit(own, clusters, labeled.images, labeled.classes, n)
 
     def _predict_held_out(self, groups: LabeledGroups, constraints: ConstraintGraph) -> None:
         """Predict labelled images by models trained without them, where earlier ones are outdated.
@@ -260,7 +262,8 @@ class KernelLearner(Learner):
         is_own = data is self._data
         blocks = self._blocks if is_own else self._transform(data)
         if self.is_trained:
-            rows, probabilities = self._classifier.predict(None if is_own else blocks)
+            made = self._own_prediction if is_own else None
+            rows, probabilities = made or self._classifier.predict(None if is_own else blocks)
             if self._mixture.table is not None:
                 clusters = self._own_clusters if is_own else self._find_clusters(blocks)
                 probabilities = self._mixture.predict(probabilities, clusters)
@@ -303,6 +306,7 @@ class KernelLearner(Learner):
         self._initial_clusters.set_state(state)
         self.__dict__.pop("_own_clusters", None)  # of other centroids
         self._mixture.set_state(state)
+        self._own_prediction = None
         self.held_out.set_state(state)
         self.checked = Checked.from_state(state)
         self.label_issues.set_state(state)
