@@ -111,7 +111,7 @@ class TestFailingWorker:
     ) -> None:
         ends, _ = self.ends(tmp_path, code, 1)
         assert ends[0]["reason"] == reason
-        assert f"ended ({reason}) and is started again" in ends[0]["message"]
+        assert f"ended ({reason}) and is restarted in" in ends[0]["message"]
 
     def test_an_error_in_the_receiver_ends_the_process_and_is_reported(
         self, tmp_path: Path

@@ -116,3 +116,15 @@ def test_a_loaded_model_predicts_new_images_as_before(tmp_path: object) -> None:
     np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
     alone = np.vstack([model.predict_proba(new[[i]]) for i in range(5)])
     np.testing.assert_allclose(alone, model.predict_proba(new)[:5], atol=1e-5)
+
+
+def test_a_resumed_fit_weighs_the_clusters_as_one_without_a_break(tmp_path: object) -> None:
+    X, _, faint = _two_groupings(0)
+    whole = Likewise(3, random_state=0).fit(X, oracle=LabelOracle(faint), n_questions=8)
+    first = Likewise(3, random_state=0)
+    first.fit(X, oracle=LabelOracle(faint), n_questions=5, checkpoint=f"{tmp_path}/checkpoint")
+    assert first.learner_._mixture.table is not None
+    again = Likewise(3, random_state=0)
+    again.fit(X, oracle=LabelOracle(faint), n_questions=8, checkpoint=f"{tmp_path}/checkpoint")
+    assert again.learner_._mixture.weight == whole.learner_._mixture.weight
+    np.testing.assert_array_equal(again.probabilities_, whole.probabilities_)

@@ -219,7 +219,7 @@ class KernelLearner(Learner):
             self.held_out.update(possible, None, groups.prototypes)
             return
         new = self.held_out.new_images(possible)
-        if len(new):
+        if len(new) and self._mixture.table is not None:
             own = apply_temperature(self._classifier.predict_at(new), self.temperature)
             allowed = self.held_out.allowed_columns(new, groups, own.shape[1])
             self._mixture.compare(own, self._own_clusters[new], allowed)

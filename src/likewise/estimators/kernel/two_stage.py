@@ -223,3 +223,5 @@ class TwoStageLearner:
         self._first.set_weights("first_stage.", state)
         self._whitening = Whitening(state["whitening.mean"], state["whitening.axes"])
         self._second.set_state(state, [_WHITENED])
+        if self._first.blocks:
+            self._second.blocks[_WHITENED] = self._whitened(self._first.blocks)
